@@ -164,7 +164,8 @@ MODEL_LIBS = common/model/libmodel.a common/libcommon.a common/text/libtext.a
 RECORD_LIBS = common/record/librecord.a $(MODEL_LIBS)
 COMMON_LIBS = common/ipc/libipc.a $(MODEL_LIBS) $(EVENT_LIBS)
 COMMON_NET_LIBS = common/net/libnet.a $(COMMON_LIBS) $(EVDNS_LIBS) $(EVENT_LIBS)
-COMMON_NATS_LIBS = common/nats/libnats.a $(COMMON_NET_LIBS) $(NATS_LIBS) \
+COMMON_NATS_LIBS = common/nats/libnats.a common/record/librecord.a \
+	$(COMMON_NET_LIBS) $(NATS_LIBS) \
 	$(CRYPTO_LIBS) -lpthread
 QUESTION_LIBS = common/question/libquestion.a $(COMMON_LIBS)
 WORKER_LIBS = common/worker/libworker.a $(BREAKOUT_LIBS) $(COMMON_LIBS) \

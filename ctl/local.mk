@@ -15,6 +15,7 @@ ctl_libctl_a_SOURCES = \
 	ctl/print_private.h \
 	ctl/print_queue.c \
 	ctl/print_status.c \
+	ctl/print_streams.c \
 	ctl/print_text.c \
 	ctl/report.c \
 	ctl/report.h \

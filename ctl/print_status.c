@@ -315,12 +315,14 @@ print_status(const struct ctl_reply *a, const struct style *style, int verbose)
 		    style_off(style));
 	print_problems(a, style);
 	if (verbose) {
+		print_streams(a, style);
 		if (row != NULL)
 			printf("\n");
 		print_all(a);
 		return;
 	}
 	print_processes(a, style);
+	print_streams(a, style);
 	for (i = 0; i < SHOWN; i++)
 		if (i == 0 || strcmp(shown[i].group, shown[i - 1].group) != 0)
 			print_group(a, i, style);

@@ -12,6 +12,8 @@ noinst_LIBRARIES += receiver/link/liblink.a
 noinst_LIBRARIES += receiver/streams/libstreams.a
 # Messages into records for the submitter.
 noinst_LIBRARIES += receiver/intake/libintake.a
+# Status, metrics, -test.
+noinst_LIBRARIES += receiver/libreceiver.a
 
 worker_PROGRAMS += receiver/receiver
 endif
@@ -44,9 +46,17 @@ receiver_intake_libintake_a_SOURCES = \
 	receiver/intake/intake.c \
 	receiver/intake/intake.h
 
-RECEIVER_LIBS = receiver/intake/libintake.a receiver/streams/libstreams.a \
+receiver_libreceiver_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+receiver_libreceiver_a_SOURCES = \
+	receiver/check.c \
+	receiver/check.h \
+	receiver/receiver.h \
+	receiver/report.c \
+	receiver/report.h
+
+RECEIVER_LIBS = receiver/libreceiver.a receiver/intake/libintake.a receiver/streams/libstreams.a \
 	receiver/link/liblink.a receiver/base/libbase.a \
 	common/record/librecord.a $(WORKER_LIBS) $(COMMON_NATS_LIBS)
 receiver_receiver_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-receiver_receiver_SOURCES = receiver/main.c receiver/receiver.h
+receiver_receiver_SOURCES = receiver/main.c
 receiver_receiver_LDADD = $(RECEIVER_LIBS)

@@ -7,13 +7,17 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
 #include "common/nats/nats_conf.h"
 #include "common/net/resolver.h"
 #include "common/net/secret.h"
+#include "receiver/check.h"
 #include "receiver/receiver.h"
+#include "receiver/report.h"
 
 /* --- calls from lower boxes --- */
 
@@ -22,7 +26,10 @@ on_link_message(const struct link_message *m, void *arg)
 {
 	struct receiver *v = arg;
 
-	streams_receive(v->streams, m);
+	if (check_is_on())
+		check_message(m);
+	else
+		streams_receive(v->streams, m);
 }
 
 static void
@@ -30,7 +37,8 @@ on_link_turn(void *arg)
 {
 	struct receiver *v = arg;
 
-	streams_turn(v->streams);
+	if (!check_is_on())
+		streams_turn(v->streams);
 }
 
 static void
@@ -38,7 +46,10 @@ on_link_changed(int up, void *arg)
 {
 	struct receiver *v = arg;
 
-	streams_link(v->streams, up);
+	if (check_is_on())
+		check_link(up);
+	else
+		streams_link(v->streams, up);
 }
 
 static const struct link_ops link_ops = {
@@ -100,6 +111,10 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 	struct receiver *v = w->arg;
 
 	nats_conf_free(v->checked);
+	free(v->checked_clusters);
+	v->checked_clusters = strdup(conf_str(next, CONF_CLUSTERS));
+	if (v->checked_clusters == NULL)
+		fatalx("out of memory");
 	v->checked = nats_conf_new(next, secrets, len, reason, size);
 	return v->checked != NULL ? 0 : -1;
 }
@@ -253,9 +268,14 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
 	struct receiver *v = w->arg;
 
+	if (req->verb == CTL_CHECK) {
+		check_begin(v, request);
+		return;
+	}
 	if (req->verb == CTL_STATUS)
-		worker_status(w, request, "quarantined", "%u",
-		    intake_quarantine_size(v->intake));
+		report_status(v, request);
+	else if (req->verb == CTL_METRICS)
+		report_metrics(v, request);
 	worker_ctl_end(w, request, CTL_OK, "");
 }
 
@@ -278,6 +298,7 @@ static const struct worker_ops ops = {
 	.on_neighbour = on_neighbour,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
+	.summary = report_summary,
 };
 
 int

@@ -18,6 +18,7 @@ struct receiver {
 	struct worker *w;
 	struct resolver *resolver;
 	struct nats_conf *checked; /* not in force yet; NULL = none */
+	char *checked_clusters;	   /* the key clusters of the same; owned */
 	struct link *link;
 	struct streams *streams;
 	struct intake *intake;

@@ -30,6 +30,7 @@ static struct {
 	int has_clusters; /* cc-backend has answered with its clusters */
 	int asks_nats;
 	int with_rest;	     /* ccRestSubmitJobs */
+	char streams[400];   /* of struct check_conf */
 	struct event *timer; /* deadline, and NATS */
 } check;
 
@@ -228,11 +229,12 @@ nats_report(void)
 	int up = nats_is_up(s->nats);
 
 	nats_status(s->nats, &st);
-	worker_check(s->w, check.request, up ? "ok" : "warn", "NATS: %s%s",
+	worker_check(s->w, check.request, up ? "ok" : "warn", "NATS: %s%s%s",
 	    st.broker.text,
 	    up ? "" :
 		 "; on the host of the broker, run: systemctl status "
-		 "nats-server; or correct natsServer and the login");
+		 "nats-server; or correct natsServer and the login",
+	    check.streams);
 	check.asks_nats = 0;
 	check_end();
 }
@@ -290,7 +292,8 @@ check_begin(struct submitter *s, uint64_t request,
 	check.timer = timer_new(s, on_timer, NULL);
 	s->payload = conf->payload;
 	http_use(s->http, conf->http);
-	check.asks_backend = http_usable(s->http);
+	check.asks_backend = conf->streams[0] == '\0' && http_usable(s->http);
+	memcpy(check.streams, conf->streams, sizeof(check.streams));
 	check.asks_nats = conf->with_nats;
 	if (conf->with_nats)
 		nats_begin(conf->nats);

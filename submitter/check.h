@@ -20,6 +20,8 @@ struct check_conf {
 	struct http_conf *http;
 	struct nats_conf *nats;
 	int with_rest; /* ccRestSubmitJobs */
+	/* subjects of the streams, for admins; "" = deliver is not "stream" */
+	char streams[400];
 	int with_nats; /* natsServer is set */
 };
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "common/text/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
@@ -130,6 +131,28 @@ status_history(struct submitter *s, uint64_t request)
 		    h.error[0] != '\0' ? ": " : "", h.error);
 }
 
+/* deliver "stream": whether the stream of each cluster accepts records. */
+static void
+status_streams(struct submitter *s, uint64_t request)
+{
+	const struct stream_hold *hold;
+	unsigned i, held = 0;
+
+	if (!spool_policy(s->spool)->whole)
+		return;
+	for (i = 0; (hold = nats_delivery_hold(s->nats_delivery, i)) != NULL;
+	     i++) {
+		if (hold->until == 0)
+			continue;
+		held++;
+		worker_status(s->w, request, "stream_refuses",
+		    "cluster %s since %s: %s", hold->cluster,
+		    time_text(hold->since), hold->why);
+	}
+	worker_status(s->w, request, "deliver", "stream, %s",
+	    held != 0 ? "not accepted" : "accepted");
+}
+
 static void
 on_status(struct submitter *s, uint64_t request)
 {
@@ -165,6 +188,7 @@ on_status(struct submitter *s, uint64_t request)
 		    (unsigned long long)ns.sent);
 		worker_status(s->w, request, "nats_unsure", "%llu",
 		    (unsigned long long)ns.unsure);
+		status_streams(s, request);
 	}
 	reconcile_status(s->reconcile, request);
 	backfill_status(s->backfill, request);

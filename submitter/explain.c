@@ -275,7 +275,8 @@ dest_print(struct explain *x, const struct spool_run *run, enum dest dest,
 	const char *remedy = state_remedy(run, dest);
 	char text[TEXT_SIZE], why[sizeof(run->reason) + 16];
 
-	state_sentence(run, dest, spool_now(x->s->spool), text, sizeof(text));
+	state_sentence(run, dest, spool_policy(x->s->spool)->whole,
+	    spool_now(x->s->spool), text, sizeof(text));
 	if (*text == '\0')
 		return;
 	row(x, &run->key, 0, "now", text);

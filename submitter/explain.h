@@ -26,8 +26,9 @@ const char *event_word(enum history_event event);
 void event_text(const struct history_item *item, int64_t start, char *buf,
     size_t size);
 /* Writes a sentence about what waits for this destination, or "". */
-void state_sentence(const struct spool_run *run, enum dest dest, int64_t now,
-    char *buf, size_t size);
+/* whole: NATS gets the whole record (deliver "stream"). */
+void state_sentence(const struct spool_run *run, enum dest dest, int whole,
+    int64_t now, char *buf, size_t size);
 /* The command that an admin can use, or NULL when nothing has to be done. */
 const char *state_remedy(const struct spool_run *run, enum dest dest);
 

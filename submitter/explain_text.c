@@ -208,9 +208,35 @@ static const char *const meanings[RUN_STATE__COUNT] = {
 	    "delivered; a later run of the job may replace it (requeuedRuns)",
 };
 
+/* deliver "stream": what waits is a record of the run. */
 static const char *
-meaning(const struct spool_run *run, enum dest dest)
+stream_meaning(const struct spool_run *run)
 {
+	switch (run->state[DEST_NATS]) {
+	case START_DUE:
+		return run->since[DEST_NATS] != 0 ?
+		    "the changed record waits to be published to the stream" :
+		    "the record waits to be published to the stream";
+	case START_DUE_ENDED:
+	case STOP_DUE:
+		return "the record with the end waits to be published to the "
+		       "stream";
+	case STARTED:
+		return "the stream has the record; the record is published "
+		       "again when it changes";
+	default:
+		return NULL;
+	}
+}
+
+static const char *
+meaning(const struct spool_run *run, enum dest dest, int whole)
+{
+	const char *text = whole && dest == DEST_NATS ? stream_meaning(run) :
+							NULL;
+
+	if (text != NULL)
+		return text;
 	if (run->state[dest] == STARTED && dest == DEST_NATS)
 		return "the run runs; the stop is published when Slurm reports "
 		       "its end";
@@ -249,10 +275,10 @@ due_text(const struct spool_run *run, enum dest dest, int64_t now, char *buf,
 }
 
 void
-state_sentence(const struct spool_run *run, enum dest dest, int64_t now,
-    char *buf, size_t size)
+state_sentence(const struct spool_run *run, enum dest dest, int whole,
+    int64_t now, char *buf, size_t size)
 {
-	const char *what = meaning(run, dest);
+	const char *what = meaning(run, dest, whole);
 	char due[96], tries[48] = "";
 
 	*buf = '\0';
@@ -264,7 +290,7 @@ state_sentence(const struct spool_run *run, enum dest dest, int64_t now,
 		    run->tries[dest]);
 	snprintf(buf, size, "%s%s%s%s%s", dest == DEST_NATS ? "NATS: " : "",
 	    what, due, tries,
-	    run->state[dest] == START_DUE_ENDED ?
+	    run->state[dest] == START_DUE_ENDED && !whole ?
 		"; the run has ended, the stop follows" :
 		"");
 }

@@ -53,6 +53,8 @@ submitter_payload_libpayload_a_SOURCES = \
 	submitter/payload/payload_conf.c \
 	submitter/payload/payload_conf.h \
 	submitter/payload/payload_meta.c \
+	submitter/payload/record_message.c \
+	submitter/payload/record_message.h \
 	submitter/payload/slurm_info.c \
 	submitter/payload/slurm_info.h \
 	submitter/payload/tags.c \
@@ -89,6 +91,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/spool.h \
 	submitter/spool/spool_private.h \
 	submitter/spool/sql.c \
+	submitter/spool/to_stream.c \
 	submitter/spool/stream.c \
 	submitter/spool/transition.c \
 	submitter/spool/transition.h
@@ -113,8 +116,12 @@ submitter_nats_libnats_a_CFLAGS += $(NATS_CFLAGS) $(CRYPTO_CFLAGS)
 submitter_nats_libnats_a_SOURCES = \
 	submitter/nats/nats.c \
 	submitter/nats/nats.h \
+	submitter/nats/nats_ack.c \
+	submitter/nats/nats_ack.h \
 	submitter/nats/nats_publish.c \
 	submitter/nats/nats_publish.h \
+	submitter/nats/nats_records.c \
+	submitter/nats/nats_records.h \
 	submitter/nats/nats_thread.c \
 	submitter/nats/nats_thread.h
 else
@@ -163,7 +170,9 @@ submitter_delivery_libdelivery_a_SOURCES = \
 	submitter/delivery/meta_delivery.c \
 	submitter/delivery/nats_delivery.c \
 	submitter/delivery/node_states.c \
-	submitter/delivery/rest_delivery.c
+	submitter/delivery/rest_delivery.c \
+	submitter/delivery/stream_hold.c \
+	submitter/delivery/stream_update.c
 
 # Compares cc-backend with Slurm; backfill; active and standby.
 noinst_LIBRARIES += submitter/reconcile/libreconcile.a
@@ -205,7 +214,8 @@ submitter_libsubmitter_a_SOURCES = \
 	submitter/run_history.c \
 	submitter/run_history.h
 
-PAYLOAD_LIBS = submitter/payload/libpayload.a $(COMMON_LIBS) $(JANSSON_LIBS) \
+PAYLOAD_LIBS = submitter/payload/libpayload.a \
+	common/record/librecord.a $(COMMON_LIBS) $(JANSSON_LIBS) \
 	$(PCRE2_LIBS)
 HISTORY_LIBS = submitter/history/libhistory.a submitter/base/libbase.a \
 	$(COMMON_LIBS) $(SQLITE_LIBS)

@@ -21,6 +21,7 @@
 #include "common/log.h"
 #include "common/net/resolver.h"
 #include "common/net/secret.h"
+#include "common/record/stream_name.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
@@ -99,6 +100,28 @@ next_drop(void)
 	checked.nats = NULL;
 }
 
+/* For -test: where the runs of each cluster go. */
+static void
+streams_text(const struct conf *conf)
+{
+	char cluster[CLUSTER_MAX], subject[STREAM_NAME_MAX];
+	size_t n = 0, size = sizeof(checked.streams);
+	unsigned i;
+
+	checked.streams[0] = '\0';
+	if (!conf_delivers_to_stream(conf))
+		return;
+	for (i = 0; conf_list_item(conf_str(conf, CONF_CLUSTERS), i, cluster,
+			sizeof(cluster)) == 1 &&
+	     n < size;
+	     i++)
+		if (stream_name(SUBJECT_OF_RECORDS, cluster, subject,
+			sizeof(subject)) == 0)
+			n += (size_t)snprintf(checked.streams + n, size - n,
+			    "%s %s", i == 0 ? "; runs are published to" : ",",
+			    subject);
+}
+
 static int
 on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
     size_t len, char *reason, size_t size)
@@ -113,8 +136,9 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 		next_drop();
 		return -1;
 	}
-	checked.with_rest = conf_bool(next, CONF_CC_REST_SUBMIT);
+	checked.with_rest = conf_sends_rest(next);
 	checked.with_nats = *conf_str(next, CONF_NATS_SERVER) != '\0';
+	streams_text(next);
 	return 0;
 }
 
@@ -127,7 +151,7 @@ policy_set(struct submitter *s)
 {
 	const struct conf *conf = &s->w->conf;
 	struct spool_policy *p = spool_policy(s->spool);
-	int rest = conf_bool(conf, CONF_CC_REST_SUBMIT);
+	int rest = conf_sends_rest(conf);
 	int64_t commit = conf_int(conf, CONF_CC_COMMIT_INTERVAL) * 1000;
 
 	/* Without an address the spool keeps the runs until there is one. */
@@ -135,7 +159,9 @@ policy_set(struct submitter *s)
 	p->to[DEST_NATS] = *conf_str(conf, CONF_NATS_SERVER) != '\0';
 	if (!p->to[DEST_REST] && !p->to[DEST_NATS])
 		p->to[DEST_REST] = 1;
-	p->wait_commit = breaker_version(s->breaker) == BACKEND_1_5;
+	p->whole = conf_delivers_to_stream(conf);
+	p->wait_commit = !p->whole &&
+	    breaker_version(s->breaker) == BACKEND_1_5;
 	p->active_only = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
 	p->script_key = payload_script_key(s->payload);
@@ -145,7 +171,7 @@ policy_set(struct submitter *s)
 	 * With REST, other programs read NATS. Without REST, cc-backend may
 	 * read NATS.
 	 */
-	p->nats_gap = rest ? 0 : commit + commit / 4 + NATS_MARGIN;
+	p->nats_gap = rest || p->whole ? 0 : commit + commit / 4 + NATS_MARGIN;
 	spool_set_limits(s->spool,
 	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES),
 	    conf_int(conf, CONF_QUERY_MAX_SPAN) + TOMB_MARGIN);
@@ -439,6 +465,23 @@ boxes_new(struct submitter *s)
 	s->backfill = backfill_new(s);
 }
 
+/* deliver may have been "direct" when the daemon ended. */
+static void
+to_stream(struct submitter *s)
+{
+	int n;
+
+	if (!spool_policy(s->spool)->whole)
+		return;
+	n = spool_to_stream(s->spool);
+	if (n == -1 || commit_now(s->commit) == -1)
+		fatalx("the spool refuses writes: %s", spool_error(s->spool));
+	if (n > 0)
+		log_notice("%d runs that were not delivered to cc-backend in "
+			   "full are published to the stream",
+		    n);
+}
+
 static void
 on_start(struct worker *w)
 {
@@ -452,6 +495,7 @@ on_start(struct worker *w)
 	wake_init(s, lanes);
 	boxes_new(s);
 	conf_swap(s);
+	to_stream(s);
 	history_count(s->history, COUNT_RESTARTS, 1);
 	for (i = 0; i < n_quarantined; i++)
 		intake_quarantine(s->intake, &quarantined[i]);

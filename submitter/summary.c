@@ -5,6 +5,7 @@
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
 #include "submitter/intake/intake.h"
 #include "submitter/nats/nats.h"
 #include "submitter/reconcile/reconcile.h"
@@ -61,14 +62,35 @@ runs_add(const struct submitter *s, struct summary *to)
 static void
 nats_add(const struct submitter *s, struct summary *to)
 {
+	const struct stream_hold *hold;
 	struct nats_status st;
+	unsigned i;
 
 	if (s->nats == NULL)
 		return;
+	for (i = 0; (hold = nats_delivery_hold(s->nats_delivery, i)) != NULL;
+	     i++)
+		if (hold->until != 0)
+			summary_add(to, PROBLEM_STREAM, i, hold->since,
+			    "the stream of cluster %s does not accept records: "
+			    "%s",
+			    hold->cluster, hold->why);
 	nats_status(s->nats, &st);
 	if (st.broker.away_since != 0)
 		summary_add(to, PROBLEM_NATS, 0, st.broker.away_since,
 		    "NATS has no connection: %s", st.broker.why);
+}
+
+/* At the centre no collector counts the runs without an end. */
+static void
+running_add(const struct submitter *s, struct summary *to)
+{
+	static const enum run_state open[] = { START_DUE, STARTED,
+		START_COMMITTED };
+
+	if (conf_reads_stream(&s->w->conf))
+		to->running = states_count(s, open,
+		    sizeof(open) / sizeof(open[0]));
 }
 
 void
@@ -83,4 +105,5 @@ submitter_summary(struct worker *w, struct summary *to)
 	nats_add(s, to);
 	missing_runs_summary(s->missing, to);
 	runs_add(s, to);
+	running_add(s, to);
 }

@@ -59,6 +59,9 @@ static void
 ok_write(struct text *t, const struct attention *a, int64_t now)
 {
 	text_add(t, "OK: %u processes, ", a->processes);
+	if (a->clusters > 0)
+		text_add(t, "%u cluster%s, ", a->clusters,
+		    a->clusters == 1 ? "" : "s");
 	if (a->standby)
 		text_add(t, "standby: the other side sends, ");
 	text_add(t, "%s job%s running, ", count_text(a->running),

@@ -132,6 +132,21 @@ workers_problems_add(const struct overview *o, struct attention *a)
 	a->last_job = o->last_job;
 }
 
+/* Without Slurm, the configuration names the clusters. */
+static unsigned
+clusters_count(const struct conf *conf)
+{
+	const char *list = conf_str(conf, CONF_CLUSTERS);
+	char name[CLUSTER_MAX];
+	unsigned n = 0;
+
+	if (!conf_reads_stream(conf))
+		return 0;
+	while (conf_list_item(list, n, name, sizeof(name)) == 1)
+		n++;
+	return n;
+}
+
 const struct attention *
 summary_now(struct supervisor *sup)
 {
@@ -143,6 +158,7 @@ summary_now(struct supervisor *sup)
 		o->now.n * sizeof(o->now.items[0]));
 	memset(&o->now, 0, offsetof(struct attention, items));
 	own_problems_add(sup, &o->now);
+	o->now.clusters = clusters_count(&sup->conf);
 	workers_problems_add(o, &o->now);
 	attention_continue(&o->now, &o->before, time(NULL));
 	attention_sort(&o->now);

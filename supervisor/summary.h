@@ -28,6 +28,7 @@ struct attention_item {
 struct attention {
 	int64_t since;	    /* epoch: DEGRADED without a break; 0 = OK */
 	unsigned processes; /* that serve, with the supervisor */
+	unsigned clusters;  /* at the centre of a fan-in; else 0 */
 	uint64_t running;
 	uint64_t waiting;
 	uint64_t lost;
@@ -41,7 +42,8 @@ struct attention {
 /* sentence.c: without state, for a given time */
 
 /*
- * "OK: 5 processes, 1,204 jobs running, nothing waits, last job 3 s ago" or
+ * "OK: 5 processes, 1,204 jobs running, nothing waits, last job 3 s ago", at the
+ * centre of a fan-in "OK: 3 processes, 200 clusters, ...", or
  * "DEGRADED since 14:02: ...; 812 runs wait, none lost".  now: epoch.
  */
 void sentence_write(const struct attention *a, int64_t now, char *buf,

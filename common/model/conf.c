@@ -63,6 +63,13 @@ conf_delivers_to_stream(const struct conf *conf)
 }
 
 int
+conf_sends_rest(const struct conf *conf)
+{
+	return conf_bool(conf, CONF_CC_REST_SUBMIT) &&
+	    !conf_delivers_to_stream(conf);
+}
+
+int
 conf_reads_stream(const struct conf *conf)
 {
 	return strcmp(conf_str(conf, CONF_SOURCE), "stream") == 0;

@@ -68,6 +68,8 @@ int conf_bool(const struct conf *conf, enum conf_key key);
 /* The two roles of a host in a fan-in over NATS; 0 for any other host. */
 /* deliver "stream": the submitter publishes the runs of this host's Slurm. */
 int conf_delivers_to_stream(const struct conf *conf);
+/* 1 when the runs are sent to cc-backend by REST. */
+int conf_sends_rest(const struct conf *conf);
 /* source "stream": the receiver reads the runs of other hosts. */
 int conf_reads_stream(const struct conf *conf);
 /*

@@ -49,6 +49,9 @@ static const struct {
 	[CTL_T_WARNING] = { "warnings",
 	    { { "time", 1 }, { "first", 1 }, { "count", 1 }, { "process", 0 },
 		{ "level", 0 }, { "text", 0 } } },
+	[CTL_T_STREAM] = { "streams",
+	    { { "cluster", 0 }, { "state", 0 }, { "last", 1 }, { "lag", 1 },
+		{ "waiting", 1 }, { "held", 1 }, { "expired", 1 } } },
 };
 
 /* Flags that a verb allows, and whether it allows job ids and a cluster. */

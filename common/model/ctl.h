@@ -138,6 +138,13 @@ enum ctl_table {
 	 * process, level (fatal, error or warn), text; newest first
 	 */
 	CTL_T_WARNING,
+	/*
+	 * At the centre of a fan-in: cluster, state, last (epoch of the newest
+	 * message that was stored, 0 = none), lag (s that messages wait, 0 = none
+	 * waits), waiting (messages), held (messages of a newer version), expired
+	 * (messages that the stream deleted before they were read)
+	 */
+	CTL_T_STREAM,
 	CTL_T__COUNT
 };
 

@@ -20,11 +20,14 @@ enum problem_kind {
 	PROBLEM_PROCESS,       /* a process does not serve */
 	PROBLEM_SPOOL,	       /* the spool is full or cannot be written */
 	PROBLEM_BACKEND,       /* cc-backend is down or refuses the token */
+	PROBLEM_EXPIRED,       /* a stream deleted messages that nobody read */
 	PROBLEM_RIGHT,	       /* Slurm hides the jobs of other users */
 	PROBLEM_SLURMCTLD,     /* slurmctld does not answer */
 	PROBLEM_COMMANDS,      /* commands of Slurm do not exist */
 	PROBLEM_SLURMDBD,      /* slurmdbd does not answer */
 	PROBLEM_NATS,	       /* no connection to the broker */
+	PROBLEM_STREAM,	       /* a stream cannot be written or read */
+	PROBLEM_NEWER,	       /* records of a newer version wait */
 	PROBLEM_UNSAFE,	       /* other users can change a file */
 	PROBLEM_ABSENT,	       /* too many runs are absent to be ended */
 	PROBLEM_QUARANTINE,    /* workers crashed on a run */

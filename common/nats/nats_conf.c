@@ -13,6 +13,7 @@
 #include <openssl/crypto.h>
 
 #include "common/nats/nats_options.h"
+#include "common/record/stream_name.h"
 #include "common/net/secret.h"
 #include "common/net/system_ca.h"
 
@@ -52,6 +53,7 @@ nats_conf_free(struct nats_conf *nc)
 	if (nc == NULL || atomic_fetch_sub(&nc->refs, 1) != 1)
 		return;
 	free(nc->subject);
+	free(nc->inbox);
 	secret_free(nc->user);
 	secret_free(nc->password);
 	secret_free(nc->token);
@@ -201,12 +203,48 @@ read_login(struct nats_conf *nc, const uint8_t *secrets, size_t len,
 	return 0;
 }
 
+/*
+ * A cluster that publishes to its stream: the login permits only its own
+ * answers, below _INBOX_CLUSTER.
+ */
+static int
+read_stream(struct nats_conf *nc, const struct conf *conf, char *reason,
+    size_t size)
+{
+	char first[CLUSTER_MAX], inbox[STREAM_NAME_MAX];
+
+	nc->records = 1;
+	if (conf_list_item(conf_str(conf, CONF_CLUSTERS), 0, first,
+		sizeof(first)) != 1 ||
+	    stream_name("_INBOX_", first, inbox, sizeof(inbox)) == -1) {
+		snprintf(reason, size,
+		    "deliver \"stream\" needs the names of the clusters in "
+		    "the key clusters");
+		return -1;
+	}
+	nc->inbox = strdup(inbox);
+	nc->subject = strdup("");
+	if (nc->inbox == NULL || nc->subject == NULL) {
+		snprintf(reason, size, "out of memory");
+		return -1;
+	}
+	return 0;
+}
+
 static int
 read_rest(struct nats_conf *nc, const struct conf *conf, char *reason,
     size_t size)
 {
 	const char *format = conf_str(conf, CONF_NATS_FORMAT);
 
+	if ((nc->cert == NULL) != (nc->key == NULL)) {
+		snprintf(reason, size,
+		    "natsCertFile and natsKeyFile must "
+		    "be set together");
+		return -1;
+	}
+	if (conf_delivers_to_stream(conf))
+		return read_stream(nc, conf, reason, size);
 	nc->jetstream = conf_bool(conf, CONF_NATS_JETSTREAM);
 	nc->json = strcmp(format, "json") == 0;
 	if (!nc->json && strcmp(format, "line-protocol") != 0) {
@@ -219,12 +257,6 @@ read_rest(struct nats_conf *nc, const struct conf *conf, char *reason,
 		snprintf(reason, size,
 		    "natsSubject is not a subject for "
 		    "publishing: no wildcards, blanks or empty tokens");
-		return -1;
-	}
-	if ((nc->cert == NULL) != (nc->key == NULL)) {
-		snprintf(reason, size,
-		    "natsCertFile and natsKeyFile must "
-		    "be set together");
 		return -1;
 	}
 	nc->subject = strdup(conf_str(conf, CONF_NATS_SUBJECT));
@@ -458,6 +490,7 @@ nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b)
 	unsigned i;
 
 	if (a->n_servers != b->n_servers || a->jetstream != b->jetstream ||
+	    a->records != b->records || !same(a->inbox, b->inbox) ||
 	    a->login != b->login || a->json != b->json)
 		return 0;
 	for (i = 0; i < a->n_servers; i++)

@@ -35,6 +35,10 @@ struct nats_conf {
 	char *subject; /* owned, as all below */
 	int json;      /* natsFormat, else line protocol */
 	int jetstream;
+	/* deliver "stream": each message has its subject and is acknowledged */
+	int records;
+	/* prefix of the subjects of answers, owned; NULL = libnats' */
+	char *inbox;
 	enum nats_login login;
 	char public[NKEY_PUBLIC_MAX];
 	char *user;

@@ -469,7 +469,7 @@ probe_send(struct breaker *g)
 	g->doubt = 0;
 	g->probed = spool_now(g->s->spool);
 	/* Without REST, no request touches the jobs of cc-backend. */
-	if (!conf_bool(&g->s->w->conf, CONF_CC_REST_SUBMIT)) {
+	if (!conf_sends_rest(&g->s->w->conf)) {
 		g->clusters_at = 0;
 		clusters_send(g);
 		return;
@@ -627,7 +627,8 @@ breaker_conf(struct breaker *g)
 	g->probes = 0;
 	g->failures = 0;
 	g->stale = g->asking;
-	if (!http_usable(g->s->http)) {
+	if (!http_usable(g->s->http) ||
+	    conf_delivers_to_stream(&g->s->w->conf)) {
 		g->state = BREAKER_UNUSED;
 		return;
 	}

@@ -13,6 +13,7 @@
 #include "submitter/backend/job_list_parser.h"
 #include "submitter/backend/response.h"
 #include "submitter/base/reject.h"
+#include "submitter/nats/nats.h"
 #include "submitter/spool/spool.h"
 
 struct commit_check;
@@ -22,6 +23,7 @@ struct nats_conf;
 struct nats_delivery;
 struct node_states;
 struct rest_delivery;
+struct stream_hold;
 struct submitter;
 
 /* rest_delivery.c: starts, stops and deletions by REST */
@@ -44,6 +46,45 @@ void nats_delivery_run(struct nats_delivery *d);
 void nats_delivery_rolled_back(struct nats_delivery *d);
 /* Takes nc. The first call with a server connects. */
 void nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc);
+/* The streams that do not accept records; NULL before the first one. */
+const struct stream_hold *nats_delivery_hold(const struct nats_delivery *d,
+    unsigned n);
+
+/* stream_update.c: job scripts that come after the run was published */
+
+/* token of an update: its id and this bit */
+#define STREAM_UPDATE_TOKEN (UINT64_C(1) << 62)
+/* The end of this run is in the stream: its script may still come. */
+void stream_update_expect(struct submitter *s, const struct spool_run *run);
+/*
+ * Publishes the update that is due first, as a partial record.  Returns 1 when
+ * one is under way now.
+ */
+int stream_update_send(struct submitter *s);
+/* spool_now() when an update is due; -1 = none waits. */
+int64_t stream_update_due(struct submitter *s);
+/* The result of the message with this token. */
+void stream_update_result(struct submitter *s, uint64_t token,
+    enum nats_result result);
+
+/* stream_hold.c: streams that refuse records, or do not exist */
+
+#define STREAM_HOLDS 16 /* clusters of one suite that publishes */
+struct stream_hold {
+	char cluster[CLUSTER_MAX];
+	int64_t until; /* spool_now() of the next try; 0 = not held */
+	unsigned tries;
+	int64_t since; /* epoch */
+	char why[160];
+};
+/* The stream of the cluster did not accept a record.  Returns the due time. */
+int64_t stream_hold_set(struct submitter *s, struct stream_hold *holds,
+    const char *cluster, const char *why);
+/* The stream accepted a record: 1 when it was held. */
+int stream_hold_clear(struct stream_hold *holds, const char *cluster);
+/* spool_now() of the next try; 0 = now. */
+int64_t stream_hold_until(struct submitter *s, const struct stream_hold *holds,
+    const char *cluster);
 
 /* answer.c: applies an answer to a run */
 

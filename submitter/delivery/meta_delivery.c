@@ -146,8 +146,9 @@ meta_delivery_step(struct meta_delivery *l)
 	struct spool_meta late;
 	int64_t wait;
 
-	if (l->busy || !rest_delivery_idle(l->s->rest) ||
-	    meta_next(l, &late) != 1)
+	/* With deliver "stream", stream_update.c sends them. */
+	if (l->busy || spool_policy(l->s->spool)->whole ||
+	    !rest_delivery_idle(l->s->rest) || meta_next(l, &late) != 1)
 		return;
 	wait = late.due - spool_now(l->s->spool);
 	if (wait > 0)

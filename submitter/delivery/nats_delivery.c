@@ -4,6 +4,9 @@
  * kept: a stop is sent after the confirmation of its start.  Where cc-backend
  * itself subscribes, more than its commit interval lies between both.  A
  * message is sent again when its arrival is unknown.
+ *
+ * With deliver "stream", each message is the whole record of a run.  It is
+ * published when the run is known to run, after each change, and at the end.
  */
 #include "config.h"
 
@@ -28,12 +31,16 @@
 #define NATS_WIDTH 128
 /* ms; an admin has to grant the permission */
 #define PERMISSION_WAIT 60000
+/* pages of rows whose streams do not accept records, before other work */
+#define HELD_PAGES 16
 
 struct nats_delivery {
 	struct submitter *s;
 	struct event *due; /* when the next row is due */
 	unsigned in_flight;
-	int lost; /* after a rollback the leases are taken back */
+	int lost;	  /* after a rollback the leases are taken back */
+	unsigned updates; /* of in_flight: job scripts of runs that are done */
+	struct stream_hold holds[STREAM_HOLDS];
 };
 
 static void
@@ -87,6 +94,77 @@ row_sent(struct nats_delivery *d, struct spool_run *run)
 	commit_soon(s->commit);
 }
 
+/* Notes that the first record with the run, or the one with its end, is sent. */
+static void
+record_note(struct submitter *s, struct spool_run *run, int is_end)
+{
+	if (is_end) {
+		s->n.nats_stops++;
+		delivery_end_note(s, run, DEST_NATS);
+	} else if (run->since[DEST_NATS] == 0) {
+		s->n.nats_starts++;
+		delivery_start_note(s, run, DEST_NATS);
+	}
+}
+
+/*
+ * The stream has the record.  A record that has changed since is due again; one
+ * that had its end when it was made is done.
+ */
+static void
+record_sent(struct nats_delivery *d, struct spool_run *run)
+{
+	int changed = (run->flags & RUN_CHANGED) != 0;
+	struct spool_run copy = *run;
+	struct submitter *s = d->s;
+
+	s->n.nats_at = (int64_t)time(NULL);
+	run->flags &= ~RUN_CHANGED;
+	if (strncmp(run->reason, "NATS: ", 6) == 0)
+		run->reason[0] = '\0';
+	if (stream_hold_clear(d->holds, run->key.cluster))
+		spool_retry_now(s->spool, DEST_NATS);
+	if (run->state[DEST_NATS] != STOP_DUE) {
+		record_note(s, run, 0);
+		run->since[DEST_NATS] = spool_now(s->spool);
+		run_move(s->spool, run, DEST_NATS, RUN_EVENT_ACCEPTED, DUE_NOW,
+		    NULL);
+		spool_release(s->spool, &copy, DEST_NATS);
+	}
+	run->due[DEST_NATS] = DUE_NOW;
+	if (changed && run->state[DEST_NATS] == STARTED)
+		run_move(s->spool, run, DEST_NATS, RUN_EVENT_CHANGED, DUE_NOW,
+		    NULL);
+	if (!changed && run->state[DEST_NATS] == STOP_DUE) {
+		/* backfill --nats came while the end was under way. */
+		if (spool_republish(s->spool, run) != 0) {
+			commit_soon(s->commit);
+			return;
+		}
+		record_note(s, run, 1);
+		stream_update_expect(s, run);
+		run_move(s->spool, run, DEST_NATS, RUN_EVENT_STOPPED, DUE_KEEP,
+		    NULL);
+	}
+	row_save(s, run);
+}
+
+/* The stream of the run's cluster accepts nothing now. */
+static void
+record_held(struct nats_delivery *d, struct spool_run *run, const char *why)
+{
+	int64_t until = stream_hold_set(d->s, d->holds, run->key.cluster, why);
+
+	/* spool_retry_now() makes rows with a try due. */
+	run->tries[DEST_NATS] = 1;
+	run->due[DEST_NATS] = until;
+	snprintf(run->reason, sizeof(run->reason),
+	    "NATS: the stream does not "
+	    "accept records: %.400s",
+	    why);
+	row_save(d->s, run);
+}
+
 static void
 on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 {
@@ -96,12 +174,25 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 
 	if (d->in_flight > 0)
 		d->in_flight--;
+	if (token & STREAM_UPDATE_TOKEN) {
+		d->updates = 0;
+		stream_update_result(s, token, result);
+		wake(s, WAKE_NATS);
+		return;
+	}
 	if (spool_get(s->spool, (int64_t)token, &run) != 1 ||
 	    run.due[DEST_NATS] != DUE_LEASED)
 		return;
 	switch (result) {
 	case NATS_SENT:
-		row_sent(d, &run);
+		if (spool_policy(s->spool)->whole)
+			record_sent(d, &run);
+		else
+			row_sent(d, &run);
+		break;
+	case NATS_REFUSED:
+	case NATS_NO_STREAM:
+		record_held(d, &run, why != NULL ? why : "no reason given");
 		break;
 	case NATS_UNSURE:
 		s->n.nats_unsure++;
@@ -138,14 +229,31 @@ on_up(int up, void *arg)
 	}
 }
 
+/* Sends the start, the stop or the whole record: 0, or -1 as nats_send(). */
+static int
+job_send(struct submitter *s, const struct spool_run *run, struct job *job,
+    const char **why)
+{
+	enum message kind = run->state[DEST_NATS] == STOP_DUE ? MESSAGE_STOP :
+								MESSAGE_START;
+	int64_t again = run->flags & RUN_REPUBLISHED ?
+	    spool_policy(s->spool)->republish.id :
+	    0;
+	struct payload_how how;
+
+	if (spool_policy(s->spool)->whole)
+		return nats_send_record(s->nats, job, again, (uint64_t)run->id,
+		    why);
+	payload_how_init(&how, BACKEND_1_5, s->topology);
+	return nats_send(s->nats, s->payload, &how, job, kind, again,
+	    (uint64_t)run->id, why);
+}
+
 static void
 row_send(struct nats_delivery *d, struct spool_run *run)
 {
 	struct submitter *s = d->s;
-	enum message kind = run->state[DEST_NATS] == STOP_DUE ? MESSAGE_STOP :
-								MESSAGE_START;
 	const char *why = NULL;
-	struct payload_how how;
 	struct job job;
 	int rc = -1;
 
@@ -153,12 +261,7 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 	inflight_set(s->w->inflight, &run->key);
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
-		payload_how_init(&how, BACKEND_1_5, s->topology);
-		rc = nats_send(s->nats, s->payload, &how, &job, kind,
-		    run->flags & RUN_REPUBLISHED ?
-			spool_policy(s->spool)->republish.id :
-			0,
-		    (uint64_t)run->id, &why);
+		rc = job_send(s, run, &job, &why);
 	} else {
 		why = "the stored record is invalid";
 		errno = EINVAL;
@@ -176,6 +279,21 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		    timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
 			RETRY_MAX),
 		    why);
+}
+
+/* Postpones a row whose stream does not accept records now. */
+static int
+row_waits_for_stream(struct nats_delivery *d, struct spool_run *run)
+{
+	int64_t until = stream_hold_until(d->s, d->holds, run->key.cluster);
+
+	if (until == 0)
+		return 0;
+	run->due[DEST_NATS] = until;
+	if (run->tries[DEST_NATS] == 0)
+		run->tries[DEST_NATS] = 1;
+	row_save(d->s, run);
+	return 1;
 }
 
 /* Leases a page of rows, commits, sends: how many. */
@@ -199,11 +317,12 @@ page_send(struct nats_delivery *d)
 	for (k = 0; k < n; k++) {
 		/* A stop waits for its start that is published again. */
 		if (spool_get(s->spool, ids[k], &run) != 1 ||
+		    row_waits_for_stream(d, &run) ||
 		    (run.state[DEST_NATS] == STOP_DUE &&
 			spool_republish(s->spool, &run) != 0))
 			continue;
 		run.due[DEST_NATS] = DUE_LEASED;
-		run.flags |= RUN_KEY_FIXED;
+		run.flags = (run.flags | RUN_KEY_FIXED) & ~RUN_CHANGED;
 		row_save(s, &run);
 	}
 	if (n == 0 || commit_now(s->commit) == -1)
@@ -223,6 +342,8 @@ due_timer(struct nats_delivery *d)
 	int64_t due, next = -1;
 	size_t i;
 
+	if (spool_policy(d->s->spool)->whole && d->updates == 0)
+		next = stream_update_due(d->s);
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		due = spool_next_due(d->s->spool, DEST_NATS, states[i]);
 		if (due >= 0 && (next == -1 || due < next))
@@ -236,10 +357,30 @@ due_timer(struct nats_delivery *d)
 	timer_after(d->due, next > 0 ? next : 0);
 }
 
+/*
+ * The suite has one cluster, and its stream accepts nothing now: no row is
+ * touched until the next try.
+ */
+static int
+cluster_waits(struct nats_delivery *d)
+{
+	struct submitter *s = d->s;
+	int64_t until;
+
+	if (s->clusters.n != 1)
+		return 0;
+	until = stream_hold_until(s, d->holds, s->clusters.names[0]);
+	if (until == 0)
+		return 0;
+	timer_after(d->due, until - spool_now(s->spool));
+	return 1;
+}
+
 void
 nats_delivery_run(struct nats_delivery *d)
 {
 	struct submitter *s = d->s;
+	int pages = HELD_PAGES;
 
 	if (d->lost && d->in_flight == 0) {
 		if (spool_unlease(s->spool, DEST_NATS) == 0)
@@ -249,9 +390,23 @@ nats_delivery_run(struct nats_delivery *d)
 	if (s->nats == NULL || role_is_passive(s) || !nats_is_up(s->nats) ||
 	    d->lost || commit_is_stuck(s->commit))
 		return;
-	while (d->in_flight < NATS_WIDTH && page_send(d) > 0)
+	if (cluster_waits(d))
+		return;
+	while (d->in_flight < NATS_WIDTH && nats_has_room(s->nats) &&
+	    pages-- > 0 && page_send(d) > 0)
 		continue;
+	if (spool_policy(s->spool)->whole && d->updates == 0 &&
+	    stream_update_send(s)) {
+		d->updates = 1;
+		d->in_flight++;
+	}
 	due_timer(d);
+}
+
+const struct stream_hold *
+nats_delivery_hold(const struct nats_delivery *d, unsigned n)
+{
+	return n < STREAM_HOLDS ? &d->holds[n] : NULL;
 }
 
 void

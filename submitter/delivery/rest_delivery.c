@@ -378,7 +378,7 @@ rest_delivery_run(struct rest_delivery *r)
 	if (width == 0)
 		queue_return(r);
 	if (width == 0 || r->lost || commit_is_stuck(r->s->commit) ||
-	    !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT))
+	    !conf_sends_rest(&r->s->w->conf))
 		return;
 	while (r->in_flight < width) {
 		if (r->at == r->n_queue && !queue_fill(r))

@@ -15,12 +15,19 @@
 
 #include "common/log.h"
 #include "common/nats/nats_options.h"
+#include "common/record/stream_name.h"
 #include "common/text/time_text.h"
 #include "submitter/nats/nats.h"
 #include "submitter/nats/nats_thread.h"
+#include "submitter/payload/record_message.h"
 
 /* The broker counts JetStream's header with the message id as payload. */
 #define HEADER_BYTES (MESSAGE_ID_MAX + 64)
+/*
+ * Bytes of messages without a result.  One page of the delivery may be above
+ * it: its rows are marked as sent before their messages are made.
+ */
+#define BYTES_MAX (16 * 1024 * 1024)
 /* ns; after an outage longer than the window the stream stores duplicates. */
 #define WINDOW_LEAST (3600 * (int64_t)1000000000)
 
@@ -33,6 +40,7 @@ struct nats {
 	struct event *readable;	 /* of the thread's eventfd */
 	struct nats_state state; /* last copy of the thread's */
 	unsigned in_flight;
+	size_t bytes;	      /* of these messages */
 	char host[HOST_MAX];  /* tag of line protocol */
 	struct nats_status n; /* counters */
 };
@@ -92,6 +100,8 @@ count(struct nats *n, const struct nats_item *item)
 		n->n.unsure++;
 		break;
 	case NATS_AWAY:
+	case NATS_REFUSED:
+	case NATS_NO_STREAM:
 		n->n.away++;
 		break;
 	case NATS_DENIED:
@@ -115,6 +125,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 	while ((item = STAILQ_FIRST(&out)) != NULL) {
 		STAILQ_REMOVE_HEAD(&out, link);
 		n->in_flight--;
+		n->bytes -= item->len;
 		count(n, item);
 		n->done(item->token, item->result,
 		    item->why[0] != '\0' ? item->why : NULL, n->arg);
@@ -211,33 +222,99 @@ item_make(struct nats *n, const struct payload *p,
 	return 0;
 }
 
+/* The record as a message to the stream of its cluster. */
+static int
+item_make_record(struct nats *n, struct job *job, int64_t again,
+    struct nats_item *item, const char **why)
+{
+	size_t max = n->state.max_payload;
+	struct writer w;
+	int rc;
+
+	if (stream_name(SUBJECT_OF_RECORDS, job->key.cluster, item->subject,
+		sizeof(item->subject)) == -1) {
+		*why = "the name of the cluster makes no subject";
+		errno = EINVAL;
+		return -1;
+	}
+	wr_init(&w, PAYLOAD_MAX);
+	rc = record_message_make(job,
+	    max > HEADER_BYTES ? max - HEADER_BYTES : 0, &w, why);
+	if (rc == -1) {
+		wr_clear(&w);
+		return -1;
+	}
+	n->n.shortened += rc == 1;
+	item->bytes = w.buf; /* takes the writer's memory */
+	item->len = w.len;
+	record_message_id(job, again, item->id, sizeof(item->id));
+	return 0;
+}
+
+/* An item without its message.  NULL with errno as nats_send(). */
+static struct nats_item *
+item_new(struct nats *n, uint64_t token)
+{
+	struct nats_item *item;
+
+	if (!nats_broker_is_up(n->broker)) {
+		errno = ENOTCONN;
+		return NULL;
+	}
+	if (n->in_flight >= NATS_IN_FLIGHT) {
+		errno = EAGAIN;
+		return NULL;
+	}
+	item = calloc(1, sizeof(*item));
+	if (item != NULL)
+		item->token = token;
+	return item;
+}
+
+/* Passes the item to the thread when its message was made: rc. */
+static int
+item_put(struct nats *n, struct nats_item *item, int rc)
+{
+	if (rc == -1) {
+		nats_item_free(item);
+		return -1;
+	}
+	n->in_flight++;
+	n->bytes += item->len;
+	nats_thread_put(n->thread, item);
+	return 0;
+}
+
 int
 nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     int64_t again, uint64_t token, const char **why)
 {
-	struct nats_item *item;
+	struct nats_item *item = item_new(n, token);
 
 	*why = NULL;
-	if (!nats_broker_is_up(n->broker)) {
-		errno = ENOTCONN;
-		return -1;
-	}
-	if (n->in_flight >= NATS_IN_FLIGHT) {
-		errno = EAGAIN;
-		return -1;
-	}
-	item = calloc(1, sizeof(*item));
 	if (item == NULL)
 		return -1;
-	item->token = token;
-	if (item_make(n, p, how, job, kind, again, item, why) == -1) {
-		nats_item_free(item);
+	return item_put(n, item,
+	    item_make(n, p, how, job, kind, again, item, why));
+}
+
+int
+nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
+    const char **why)
+{
+	struct nats_item *item = item_new(n, token);
+
+	*why = NULL;
+	if (item == NULL)
 		return -1;
-	}
-	n->in_flight++;
-	nats_thread_put(n->thread, item);
-	return 0;
+	return item_put(n, item, item_make_record(n, job, again, item, why));
+}
+
+int
+nats_has_room(const struct nats *n)
+{
+	return n->bytes < BYTES_MAX;
 }
 
 void

@@ -30,8 +30,10 @@ enum nats_result {
 	NATS_SENT,   /* confirmed: flushed, or acknowledged by the stream */
 	NATS_UNSURE, /* core: the connection broke before it confirmed */
 	NATS_AWAY, /* not published: no connection or stream; send again later */
-	NATS_DENIED,  /* the broker does not permit the subject */
-	NATS_TOO_LONG /* exceeds the broker's limit without any text */
+	NATS_DENIED,	/* the broker does not permit the subject */
+	NATS_REFUSED,	/* the stream refuses messages now: it is full */
+	NATS_NO_STREAM, /* no stream has the subject, or it does not answer */
+	NATS_TOO_LONG	/* exceeds the broker's limit without any text */
 };
 
 /* Called once for each message.  why is NULL or borrowed for the call. */
@@ -59,6 +61,16 @@ int nats_is_up(const struct nats *n);
 int nats_send(struct nats *n, const struct payload *p,
     const struct payload_how *how, const struct job *job, enum message kind,
     int64_t again, uint64_t token, const char **why);
+/*
+ * Publishes the whole record of a run to the stream of its cluster; see
+ * record_message_make(), which changes job.  The configuration delivers to a
+ * stream.  Otherwise as nats_send(), also errno EMSGSIZE.
+ */
+int nats_send_record(struct nats *n, struct job *job, int64_t again,
+    uint64_t token, const char **why);
+/* 0 while the messages without a result use too much memory. */
+int nats_has_room(const struct nats *n);
+
 struct nats_status {
 	struct nats_broker_status broker;
 	unsigned in_flight; /* messages without a result */

@@ -49,6 +49,21 @@ nats_send(struct nats *n, const struct payload *p,
 	return -1;
 }
 
+int
+nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
+    const char **why)
+{
+	*why = NULL;
+	errno = ENOTCONN;
+	return -1;
+}
+
+int
+nats_has_room(const struct nats *n)
+{
+	return 1;
+}
+
 void
 nats_status(const struct nats *n, struct nats_status *st)
 {

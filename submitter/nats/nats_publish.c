@@ -11,6 +11,7 @@
 
 #include "common/nats/nats_dial.h"
 #include "submitter/nats/nats_publish.h"
+#include "submitter/nats/nats_records.h"
 
 /* Longest wait for a flush or an acknowledgement. */
 #define CONFIRM_MS 5000
@@ -223,6 +224,8 @@ enum nats_trouble
 nats_publish(struct nats_session *ns, struct nats_items *batch, char *why,
     size_t size)
 {
+	if (ns->acks != NULL)
+		return nats_records_publish(ns, batch, why, size);
 	return ns->js != NULL ? stream_batch(ns, batch, why, size) :
 				core_batch(ns, batch, why, size);
 }

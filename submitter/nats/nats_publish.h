@@ -13,6 +13,7 @@
 
 #include "common/nats/nats_broker.h"
 #include "common/nats/nats_options.h"
+#include "common/record/stream_name.h"
 #include "submitter/nats/nats.h"
 #include "submitter/payload/nats_message.h"
 
@@ -23,6 +24,9 @@ struct nats_item {
 	uint8_t *bytes; /* owned */
 	size_t len;
 	char id[MESSAGE_ID_MAX];
+	char subject[STREAM_NAME_MAX]; /* of a record; else natsSubject */
+	uint64_t serial;	       /* of a record: names its answer */
+	int answered;
 	enum nats_result result;
 	int duplicate; /* the stream already had the id */
 	char why[160]; /* reason of the result; "" = none */
@@ -36,6 +40,10 @@ struct nats_session {
 	struct nats_conf *conf; /* a reference */
 	int window_read;	/* the stream's window was asked for */
 	int64_t window;		/* ns of duplicate detection; 0 = unknown */
+	/* records: answers of the streams, and their subject without number */
+	natsSubscription *acks; /* owned; NULL = other messages */
+	char inbox[STREAM_NAME_MAX + 64];
+	uint64_t serial; /* of the last record */
 };
 
 /* Sets the result and its reason in this item and in all behind it. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/nats/nats_dial.h"
+#include "submitter/nats/nats_records.h"
 #include "submitter/nats/nats_thread.h"
 
 /* Messages that one flush, a round trip, confirms. */
@@ -105,6 +106,8 @@ connection_end(struct nats_thread *nt)
 	pthread_mutex_unlock(&nt->lock);
 	jsCtx_Destroy(nt->session.js);
 	nt->session.js = NULL;
+	natsSubscription_Destroy(nt->session.acks);
+	nt->session.acks = NULL;
 	natsConnection_Destroy(nc);
 	nats_conf_free(nt->session.conf);
 	nt->session.conf = NULL;
@@ -116,10 +119,13 @@ connection_begin(struct nats_thread *nt, struct nats_target *t, char *why,
     size_t size)
 {
 	natsConnection *nc;
-	natsStatus s = nats_dial(t, on_closed, nt, NULL, &nc, why, size);
+	natsStatus s = nats_dial(t, on_closed, nt, t->conf->inbox, &nc, why,
+	    size);
 	char text[160];
 
-	if (s == NATS_OK && t->conf->jetstream)
+	if (s == NATS_OK && t->conf->records)
+		s = nats_records_begin(&nt->session, nc, t->conf->inbox);
+	else if (s == NATS_OK && t->conf->jetstream)
 		s = natsConnection_JetStream(&nt->session.js, nc, NULL);
 	else if (s != NATS_OK)
 		return s;

@@ -14,7 +14,7 @@ window_soon(struct backfill *b, int64_t ms)
 int
 window_lists(const struct backfill *b)
 {
-	return !b->nats && conf_bool(&b->s->w->conf, CONF_CC_REST_SUBMIT);
+	return !b->nats && conf_sends_rest(&b->s->w->conf);
 }
 
 int

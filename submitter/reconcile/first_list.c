@@ -45,7 +45,7 @@ struct first_list {
 static int
 is_off(const struct first_list *f)
 {
-	return !conf_bool(&f->s->w->conf, CONF_CC_REST_SUBMIT) ||
+	return !conf_sends_rest(&f->s->w->conf) ||
 	    conf_bool(&f->s->w->conf, CONF_ACTIVE_ONLY);
 }
 

@@ -454,14 +454,18 @@ round_next(struct reconcile *r)
 static int
 is_off(const struct reconcile *r)
 {
-	return !conf_bool(&r->s->w->conf, CONF_CC_REST_SUBMIT);
+	return !conf_sends_rest(&r->s->w->conf);
 }
 
 /* Why no comparison is possible now; NULL = it is possible. */
 static const char *
 error_reason(const struct reconcile *r)
 {
-	return r->busy			   ? "a comparison is under way" :
+	return r->busy ? "a comparison is under way" :
+	    conf_delivers_to_stream(&r->s->w->conf) ?
+			 "this host publishes its runs to "
+			 "a stream: run the command at the "
+			 "centre" :
 	    is_off(r)			   ? "ccRestSubmitJobs is off" :
 	    !breaker_allows(r->s->breaker) ? "cc-backend is unreachable" :
 					     NULL;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "common/text/time_text.h"
@@ -17,6 +18,35 @@
 #include "submitter/spool/transition.h"
 
 #define REQUEUED_EARLY 60 /* seconds; see requeuedRuns */
+
+/*
+ * The record has changed.  A later revision is higher, also that of another
+ * spool of the same cluster: the two controllers have about the same time.
+ */
+static void
+revision_next(const struct spool *sp, struct job *job)
+{
+	struct timespec now;
+	uint64_t ms;
+
+	if (!sp->policy.whole)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	job->revision = job->revision < ms ? ms : job->revision + 1;
+}
+
+/* Publishes the changed record again, or notes that for the answer. */
+static void
+publish_again(struct spool *sp, struct spool_run *run)
+{
+	if (!sp->policy.whole)
+		return;
+	if (run->due[DEST_NATS] == DUE_LEASED)
+		run->flags |= RUN_CHANGED;
+	else if (run_may_move(run, DEST_NATS, RUN_EVENT_CHANGED))
+		run_move(sp, run, DEST_NATS, RUN_EVENT_CHANGED, DUE_NOW, NULL);
+}
 
 /*
  * The run of a failed prolog is not reported: the real run would be refused as
@@ -128,6 +158,7 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 		*id = 0;
 		return spool_finish(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
 	}
+	revision_next(sp, job);
 	if (spool_record_write(sp, run.id, job) == -1)
 		return PUT_ERROR;
 	return restored ? PUT_HELD : PUT_NEW;
@@ -171,6 +202,7 @@ spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
 	run->flags &= ~(RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND);
 	for (d = 0; d < DEST__COUNT; d++)
 		state_ended(sp, run, (enum dest)d);
+	publish_again(sp, run);
 	if (spool_record_set(sp, run->id, p, n) == -1)
 		return -1;
 	return spool_save(sp, run);
@@ -347,6 +379,10 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	run->not_found_at = 0;
 	run->not_found_count = 0;
 	states_merged(sp, run, &old, had_end, live);
+	if (changed) {
+		revision_next(sp, &old);
+		publish_again(sp, run);
+	}
 	if (!had_script && old.script != NULL && is_script_due(sp, run) &&
 	    script_update(sp, &run->key, old.script) == -1)
 		goto done;

@@ -92,6 +92,8 @@ const char *run_state_label(enum run_state state);
 #define RUN_PREVIOUS_NOTED 65536u
 /* published by NATS again: its message ids differ from the first ones */
 #define RUN_REPUBLISHED 131072u
+/* its record has changed since its message for the stream was made */
+#define RUN_CHANGED 262144u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special
@@ -167,6 +169,11 @@ struct spool_policy {
 	int to[DEST__COUNT]; /* destinations in use */
 	/* 1: a stop waits until its start is committed */
 	int wait_commit;
+	/*
+	 * 1: NATS gets the whole record of a run, again after each change
+	 * (deliver "stream"); records get a revision
+	 */
+	int whole;
 	/* 1: each stop waits until a list shows the run as running */
 	int active_only;
 	int64_t nats_gap;  /* ms between start and stop; 0 = none */
@@ -434,6 +441,14 @@ int spool_blocked(struct spool *sp, const struct spool_run *run);
  */
 int spool_previous_run(struct spool *sp, const struct spool_run *run,
     struct run_key *previous);
+
+/* to_stream.c */
+
+/*
+ * deliver was "direct" before: the runs that are not done by REST are published
+ * instead.  Returns how many, or -1.
+ */
+int spool_to_stream(struct spool *sp);
 
 /* scan.c */
 

@@ -81,6 +81,8 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_DELETED] = "deleted, started again",
 	[RUN_EVENT_DELETED_FINALLY] = "deleted for good",
 	[RUN_EVENT_REPUBLISHED] = "published again by an admin",
+	[RUN_EVENT_CHANGED] = "record changed (stream)",
+	[RUN_EVENT_TO_STREAM] = "published to a stream instead",
 };
 
 /* One row for each event and the states that it leads from. */
@@ -184,6 +186,10 @@ static const struct {
 	{ NATS, RUN_EVENT_REPUBLISHED, S(STARTED), START_DUE, NEVER, 1 },
 	{ NATS, RUN_EVENT_REPUBLISHED, S(STOP_DUE) | S(RUN_DONE), NEVER,
 	    BACKFILL_HELD, 1 },
+	/* deliver "stream" */
+	{ NATS, RUN_EVENT_CHANGED, S(STARTED), START_DUE, NEVER, 1 },
+	{ REST, RUN_EVENT_TO_STREAM, ALL & ~S(RUN_NONE), RUN_NONE, RUN_NONE,
+	    1 },
 };
 
 static struct log_limit said_forbidden;
@@ -311,7 +317,8 @@ next_print(FILE *f, enum dest dest, enum run_state state, enum run_event event)
 static int
 is_common(enum run_event event)
 {
-	return event == RUN_EVENT_QUARANTINED || event == RUN_EVENT_RECOVERED;
+	return event == RUN_EVENT_QUARANTINED || event == RUN_EVENT_RECOVERED ||
+	    event == RUN_EVENT_TO_STREAM;
 }
 
 static void

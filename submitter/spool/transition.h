@@ -60,6 +60,9 @@ enum run_event {
 	RUN_EVENT_DELETED,
 	RUN_EVENT_DELETED_FINALLY, /* deleted in cc-backend for good */
 	RUN_EVENT_REPUBLISHED,	   /* an admin publishes it by NATS again */
+	/* its record has changed since it was published to the stream */
+	RUN_EVENT_CHANGED,
+	RUN_EVENT_TO_STREAM, /* deliver is "stream" now */
 	RUN_EVENT__COUNT
 };
 

@@ -55,6 +55,10 @@ check_deliver(struct conf_parse *p)
 	if (!conf_is_set(p, CONF_NATS_SERVER))
 		conf_error(p, name, NULL,
 		    "is \"stream\", which needs natsServer");
+	if (strcmp(conf_str(&p->conf, CONF_CLUSTERS), "[]") == 0)
+		conf_error(p, name, NULL,
+		    "is \"stream\", which needs the name of the cluster in "
+		    "clusters");
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY))
 		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
 		    "must not be true while %s is \"stream\": both "

@@ -13,7 +13,7 @@
  * a second, seconds a job runs, number of jobs, seconds that slurmctld remembers
  * an ended one, and perhaps the first one's id), config.text and node.text, and
  * perhaps `nodes`, the number of nodes c00001 ... that are in node.text beside
- * n1..n4.  With the file `batch` the jobs have scripts.  Job k has that id + k, two
+ * n1..n4, and `cluster`, the name of the cluster if it is not alpha.  With the file `batch` the jobs have scripts.  Job k has that id + k, two
  * threads of one of n1..n4, and on n3 and n4 a GPU; squeue shows it on one of the c
  * nodes, if there are any.
  */
@@ -42,6 +42,7 @@ static struct {
 } jobs;
 static long nodes;  /* c00001 ... */
 static int batch;   /* the jobs have scripts */
+static char cluster[64] = "alpha";
 static char *asked; /* by job: is it among the ids of -j?  NULL = all are */
 
 static double
@@ -120,6 +121,18 @@ jobs_read(const char *self)
 		fprintf(stderr, "the file jobs is wrong\n");
 		exit(1);
 	}
+	fclose(f);
+}
+
+static void
+cluster_read(const char *self)
+{
+	FILE *f = file_open(self, "cluster");
+
+	if (f == NULL)
+		return;
+	if (fscanf(f, "%63s", cluster) != 1)
+		exit(1);
 	fclose(f);
 }
 
@@ -258,7 +271,7 @@ static const struct {
 } columns[] = { { "User", "labalice" }, { "UID", "1001" },
 	{ "Account", "proj1" }, { "Partition", "main" }, { "QOS", "normal" },
 	{ "ExitCode", "0:0" }, { "TimelimitRaw", "10" }, { "ReqMem", "100M" },
-	{ "ReqCPUS", "2" }, { "JobName", "many" }, { "Cluster", "alpha" },
+	{ "ReqCPUS", "2" }, { "JobName", "many" }, { "Cluster", cluster },
 	{ NULL, "" } };
 
 static void
@@ -442,10 +455,10 @@ knock(const char *path, long k, const char *context)
 
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
 	n = snprintf(text, sizeof(text),
-	    "{\"SLURM_CLUSTER_NAME\":\"alpha\","
+	    "{\"SLURM_CLUSTER_NAME\":\"%s\","
 	    "\"SLURM_JOB_ID\":\"%ld\",\"SLURM_JOB_USER\":\"labalice\","
 	    "\"SLURM_SCRIPT_CONTEXT\":\"%s_slurmctld\"}",
-	    jobs.first + k, context);
+	    cluster, jobs.first + k, context);
 	if (fd != -1 &&
 	    connect(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0 &&
 	    send(fd, text, (size_t)n, MSG_NOSIGNAL) == n)
@@ -488,6 +501,7 @@ main(int argc, char **argv)
 
 	name = name != NULL ? name + 1 : argv[0];
 	jobs_read(argv[0]);
+	cluster_read(argv[0]);
 	if (strcmp(name, "squeue") == 0)
 		return squeue(argv);
 	if (strcmp(name, "sacct") == 0)

@@ -82,7 +82,9 @@ def accounts(clusters):
     def each(pattern):
         return "".join(pattern.replace("BETA", "C%d" % i).replace("beta", escaped(c))
                        for i, c in enumerate(clusters))
-    return replaced(replaced(text, line, each(line)), block, each(block))
+    text = replaced(replaced(text, line, each(line)), block, each(block))
+    # asks for what the centre itself may not know
+    return replaced(text, "      { user: centre\n", "      { user: lab, password: \"%s\" }\n      { user: centre\n" % HASH)
 
 
 def broker_conf(name, folder, tls, address):

@@ -37,7 +37,6 @@ conf source=stream 'clusters=["alpha"]' natsServer=127.0.0.1:9 natsToken=secret 
 suite_up root
 is "the centre: as in the manual" as_manual receiver
 is "no socket for hooks is made" [ ! -e "$T/run/daemon.sock" ]
-is "no last-run file is made" [ ! -e "$T/state/lastrun" ]
 is "the user of the receiver cannot read the configuration" not reads receiver "$T/etc/config.json"
 is "the user of the receiver cannot read the spool" not reads receiver "$T/state/spool/spool.db"
 test_end

@@ -20,7 +20,8 @@ import time
 
 import delivery
 from delivery import NOW, T, c, end, new, rejected, submitter, whole_soon
-from fake_collector import Fake, Submitter, until
+from fake_collector import (HAS_ACCELS, HAS_START, HAS_THREADS, MORE, PARTIAL, Fake, Run,
+                            Submitter, until)
 
 loader = importlib.machinery.SourceFileLoader(
     "lab_nats", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lab", "nats"))
@@ -282,7 +283,134 @@ def jetstream():
     b.end()
 
 
-GROUPS = {g.__name__: g for g in (core, refused, slow, alone, jetstream)}
+def record_stream(client):
+    """Makes the stream of cluster alpha as the centre does."""
+    return client.ask("$JS.API.STREAM.CREATE.CC_RECORD_alpha", json.dumps({
+        "name": "CC_RECORD_alpha", "subjects": ["cc.record.alpha"], "storage": "file",
+        "num_replicas": 1, "discard": "new", "duplicate_window": 120 * 10**9}))
+
+
+def records(client):
+    """The records in the stream of cluster alpha, in their order."""
+    state = client.ask("$JS.API.STREAM.INFO.CC_RECORD_alpha").get("state", {})
+    for seq in range(state.get("first_seq", 1), state.get("last_seq", 0) + 1):
+        m = client.ask("$JS.API.STREAM.MSG.GET.CC_RECORD_alpha", json.dumps({"seq": seq})).get("message", {})
+        if "data" in m:
+            yield json.loads(lab.ids.base64.b64decode(m["data"]))
+
+
+def record_is(record, run):
+    """Is the record what the collector told of the run?"""
+    return (record["schema"] == 1 and record["user"] == run.user and record["project"] == "p1" and
+            record["hosts"] == [{"name": "n1", "threads": [[0, 3]], "shape": [2, 4, 2]}] and
+            record["jobScript"] == run.script and record.get("stopTime", 0) in (0, run.end) and
+            record["submitTime"] == run.start - 10)
+
+
+def stream_holds(client, runs):
+    """Wrong runs: a state that is missing, twice, in the wrong order or with other content."""
+    found, wrong = collections.defaultdict(list), []
+    for r in records(client):
+        found[r["jobId"], r["startTime"]].append(r)
+    for run in runs:
+        got = found.pop((run.job, run.start), [])
+        states = [r["jobState"] for r in got]
+        revisions = [r["revision"] for r in got]
+        if (states not in (["running", "completed"], ["completed"]) or revisions != sorted(set(revisions)) or
+                not all(record_is(r, run) for r in got)):
+            wrong.append((run.job, states, revisions))
+    return wrong + list(found)
+
+
+def whole():
+    """deliver "stream": whole records, once per state, whatever happens to the broker and to us."""
+    b = lab.Broker(T, 'jetstream: {store_dir: "%s/whole-js"}' % T)
+    client = lab.Client(b.port, subject="nothing")
+    s = Submitter(T + "/whole.spool", {
+        "deliver": "stream", "clusters": ["alpha"], "natsServer": "127.0.0.1",
+        "natsPort": b.port}, log=T + "/log/suite.whole").start()
+    s.mark(NOW)
+    first = [new() for _ in range(3)]
+    s.tell(*first)
+    c.soon("without a stream the runs stay in the spool, and status says so",
+           lambda: "no stream has the subject" in s.status().get("stream_refuses", ""), 30, s.status)
+    c.true("all of them", s.number("nats_waiting") == 3, s.status())
+    made = record_stream(client)
+    c.true("the stream is made", made.get("error") is None, made)
+    c.soon("it has them", lambda: s.number("nats_waiting") == 0, 60, s.status)
+    c.true("and accepts", s.status()["deliver"] == "stream, accepted", s.status())
+    s.tell(*[r.ended() for r in first])
+    c.soon("and their ends", lambda: s.number("spool_runs") == 0, 30, s.status)
+    c.true("once per state, with the right content", not stream_holds(client, first),
+           stream_holds(client, first))
+    late = new(script="")
+    s.tell(late)
+    c.soon("a run without a script", lambda: s.number("nats_waiting") == 0, 30, s.status)
+    late.script = "#!/bin/sh\nlater\n"
+    s.tell(late)
+    c.soon("its script comes: the record is there again", lambda: [
+        r.get("jobScript") for r in records(client) if r["jobId"] == late.job] == [None, late.script], 30,
+        lambda: list(records(client))[-2:])
+    s.tell(late.ended())
+    c.soon("and ends", lambda: s.number("spool_runs") == 0, 30, s.status)
+
+    # its script comes after the end was published: a partial record
+    after = new(script="", flags=HAS_START | HAS_THREADS | HAS_ACCELS | MORE, end=NOW - 10)
+    s.tell(after)
+    c.soon("a run without a script ends", lambda: s.number("spool_runs") == 0, 30, s.status)
+    s.tell(Run(after.job, after.start, script="#!/bin/sh\nlast\n", flags=PARTIAL))
+    c.soon("its script comes: a record with the script alone", lambda: [
+        (r.get("flags"), r.get("jobScript"), r.get("hosts") is None)
+        for r in records(client) if r["jobId"] == after.job][1:] ==
+        [(["partial"], "#!/bin/sh\nlast\n", True)], 30, lambda: list(records(client))[-3:])
+
+    # a full stream refuses; what it refuses stays
+    size = client.ask("$JS.API.STREAM.INFO.CC_RECORD_alpha")["state"]["messages"]
+    limited = {"name": "CC_RECORD_alpha", "subjects": ["cc.record.alpha"], "storage": "file",
+               "num_replicas": 1, "discard": "new", "duplicate_window": 120 * 10**9, "max_msgs": size + 10}
+    client.ask("$JS.API.STREAM.UPDATE.CC_RECORD_alpha", json.dumps(limited))
+    runs = [new() for _ in range(50)]
+    s.tell(*runs)
+    c.soon("a full stream: status says so", lambda: "maximum" in s.status().get("stream_refuses", ""),
+           30, s.status)
+    c.true("40 runs stay", s.number("nats_waiting") == 40, s.status())
+    s.kill()
+    s.start()
+    s.mark(NOW)
+    c.true("also over a kill -9 of ours", s.number("nats_waiting") == 40, s.status())
+    s.tell(*[r.ended() for r in runs])
+    del limited["max_msgs"]
+    client.ask("$JS.API.STREAM.UPDATE.CC_RECORD_alpha", json.dumps(limited))
+    c.soon("it has room again: all is there", lambda: s.number("spool_runs") == 0, 90, s.status)
+    c.true("(status: %s)" % s.status()["deliver"], s.status()["deliver"] == "stream, accepted")
+    everyone = first + runs
+    for _ in range(4):
+        more = [new() for _ in range(random.randint(5, 60))]
+        everyone += more
+        s.tell(*more, wait=5)
+        time.sleep(random.random() * 0.2)
+        s.kill()
+        s.start()
+        s.mark(NOW)
+        s.tell(*[r.ended() for r in more], wait=5)
+        time.sleep(random.random() * 0.2)
+        b.signal(random.choice((signal.SIGSTOP, signal.SIGKILL)))
+        time.sleep(0.3)
+        if b.process.poll() is None:
+            b.signal(signal.SIGCONT)
+        else:
+            b.start()
+    c.soon("kills of both sides: all is acknowledged", lambda: s.number("spool_runs") == 0, 120, s.status)
+    client = lab.Client(b.port, subject="nothing")
+    wrong = [w for w in stream_holds(client, everyone) if w[0] not in (late.job, after.job)]
+    c.true("the stream has each run once per state, with the right content (%d runs)" % len(everyone),
+           not wrong, wrong[:5])
+    c.true("nothing is refused", not rejected(s))
+    c.true("it ends when told", s.stop() == 0)
+    b.end()
+
+
+GROUPS = {g.__name__: g for g in (core, refused, slow, alone, jetstream, whole)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

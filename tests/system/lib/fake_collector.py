@@ -32,7 +32,7 @@ INST, BUILD = os.environ.get("CSA_INST", ""), os.environ.get("CSA_BUILD", "")
 SUBMITTER = INST + "/libexec/cc-slurm-adapter/submitter"
 FAKE = BUILD + "/tests/fake/fake-cc-backend"
 HEADER = struct.Struct("=HHIQ")
-HAS_START, HAS_THREADS, HAS_ACCELS, LIVE = 1, 2, 4, 16
+HAS_START, HAS_THREADS, HAS_ACCELS, MORE, LIVE, PARTIAL = 1, 2, 4, 8, 16, 64
 ALL_SEALS = 0xf     # SEAL, SHRINK, GROW, WRITE
 RETRY, REJECTED_FLAG, ALL = 2, 1, 32
 

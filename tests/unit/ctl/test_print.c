@@ -287,6 +287,45 @@ test_queue(void)
 	reply_clear(&a);
 }
 
+/* The clusters at the centre of a fan-in. */
+static void
+test_streams(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	char out[4096];
+
+	wr_init(&w, 65536);
+	ctl_row(&w, CTL_T_STREAM, "alpha", "reads", "0", "0", "0", "0", "0",
+	    NULL);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_STREAM, "be\nta", "reads", "1", "90", "1234", "2",
+	    "3", NULL);
+	add(&a, &w);
+	wr_reset(&w);
+	ctl_row(&w, CTL_T_STREAM, "short", "row", NULL);
+	add(&a, &w);
+	wr_clear(&w);
+	row_add(&a, CTL_T_STATUS, "receiver", "state", "serving", NULL);
+	verbose = 0;
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	CHECK(strstr(out,
+		  "\nClusters\n  alpha                  reads, no message "
+		  "yet\n  be\\nta") != NULL);
+	CHECK(strstr(out,
+		  " ago, 1,234 wait, 1 min 30 s behind, 2 of a newer version, "
+		  "3 expired\n") != NULL);
+	CHECK(strstr(out, "short") == NULL);
+	verbose = 1;
+	printed(&a, CTL_STATUS, out, sizeof(out));
+	CHECK(strstr(out,
+		  "\"streams\":[{\"cluster\":\"alpha\",\"state\":\"reads\","
+		  "\"last\":0,\"lag\":0,\"waiting\":0,\"held\":0,"
+		  "\"expired\":0},") != NULL);
+	reply_clear(&a);
+}
+
 int
 main(void)
 {
@@ -294,6 +333,7 @@ main(void)
 	test_rows();
 	test_explain();
 	test_status();
+	test_streams();
 	test_queue();
 	test_metrics();
 	test_family();

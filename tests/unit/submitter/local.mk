@@ -28,6 +28,12 @@ test_nats_message_SOURCES = tests/unit/submitter/payload/test_nats_message.c \
 	tests/unit/submitter/payload/sample.h
 test_nats_message_LDADD = $(PAYLOAD_LIBS)
 
+check_PROGRAMS += test_record_message
+TESTS += test_record_message
+test_record_message_SOURCES = \
+	tests/unit/submitter/payload/test_record_message.c
+test_record_message_LDADD = $(PAYLOAD_LIBS)
+
 check_PROGRAMS += test_payload
 TESTS += test_payload
 test_payload_SOURCES = tests/unit/submitter/payload/test_payload.c \
@@ -74,6 +80,11 @@ TESTS += test_runs
 test_runs_SOURCES = tests/unit/submitter/spool/test_runs.c
 test_runs_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_whole
+TESTS += test_whole
+test_whole_SOURCES = tests/unit/submitter/spool/test_whole.c
+test_whole_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_look
 TESTS += test_look
 test_look_SOURCES = tests/unit/submitter/spool/test_look.c
@@ -112,12 +123,15 @@ test_token_expiry_LDADD = $(NET_LIBS)
 
 # submitter/nats
 if WITH_NATS
-check_PROGRAMS += test_nats
-TESTS += test_nats
+check_PROGRAMS += test_nats test_nats_ack
+TESTS += test_nats test_nats_ack
 endif
 test_nats_SOURCES = tests/unit/submitter/nats/test_nats.c
 test_nats_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_nats_LDADD = $(NATS_BOX_LIBS)
+
+test_nats_ack_SOURCES = tests/unit/submitter/nats/test_nats_ack.c
+test_nats_ack_LDADD = $(NATS_BOX_LIBS)
 
 # submitter/backend
 check_PROGRAMS += test_outcome

@@ -46,6 +46,11 @@ test_ok(void)
 	CHECK_STR(sentence(SENTENCE_MAX),
 	    "OK: 6 processes, 1,204 jobs running, nothing waits, last job 3 s "
 	    "ago");
+	a.clusters = 200;
+	CHECK_STR(sentence(SENTENCE_MAX),
+	    "OK: 6 processes, 200 clusters, 1,204 jobs running, nothing waits, "
+	    "last job 3 s ago");
+	a.clusters = 0;
 	a.running = 1;
 	a.waiting = 1;
 	a.standby = 1;

@@ -179,10 +179,38 @@ check_refused(void)
 	wr_clear(&none);
 }
 
+/* deliver "stream": a cluster that publishes to its own stream. */
+static void
+check_stream(void)
+{
+	struct nats_conf *a, *b;
+	struct writer none;
+
+	wr_init(&none, CONF_SECRETS_MAX);
+	CHECK(made(&none, CONF_NATS_SERVER, "n1", CONF_DELIVER, "stream",
+		  CONF__COUNT) == NULL);
+	CHECK(strstr(why, "clusters") != NULL);
+	a = made(&none, CONF_NATS_SERVER, "n1", CONF_DELIVER, "stream",
+	    CONF_CLUSTERS, "[\"a.b\",\"c\"]", CONF__COUNT);
+	b = made(&none, CONF_NATS_SERVER, "n1", CONF_DELIVER, "stream",
+	    CONF_CLUSTERS, "[\"c\"]", CONF__COUNT);
+	CHECK(a != NULL && b != NULL);
+	CHECK(a->records && !a->jetstream);
+	CHECK_STR(a->inbox, "_INBOX_a=2Eb");
+	CHECK(nats_conf_equal(a, a) && !nats_conf_equal(a, b));
+	nats_conf_free(a);
+	nats_conf_free(b);
+	a = made(&none, CONF_NATS_SERVER, "n1", CONF_CLUSTERS, "[\"c\"]",
+	    CONF__COUNT);
+	CHECK(a != NULL && !a->records && a->inbox == NULL);
+	nats_conf_free(a);
+}
+
 int
 main(void)
 {
 	check_servers();
+	check_stream();
 	check_conf();
 	check_refused();
 	return check_done();

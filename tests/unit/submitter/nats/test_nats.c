@@ -34,7 +34,10 @@ enum mode {
 	MODE_BREAK,	     /* closes the connection at a message */
 	MODE_DUPLICATE,	     /* JetStream: the stream has the id */
 	MODE_NO_STREAM,	     /* JetStream: no responders */
-	MODE_NO_QUESTIONS    /* JetStream: only publishing is permitted */
+	MODE_NO_QUESTIONS,   /* JetStream: only publishing is permitted */
+	MODE_FULL,	     /* a stream with discard=new is full */
+	MODE_TOO_LONG,	     /* longer than max_msg_size of the stream */
+	MODE_DAMAGED	     /* the answer is no answer of a stream */
 };
 
 static struct event_base *base;
@@ -48,6 +51,7 @@ static unsigned published; /* messages of runs */
 static unsigned asked;	   /* questions about the window of the stream */
 static char login[1024], message[4096], header[256];
 static char sid[16]; /* subscription of libnats' inbox */
+static char subject_seen[128], reply_seen[128];
 
 /* The caller of nats.h. */
 static int up;
@@ -84,6 +88,17 @@ stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 		    "stream_info_response\",\"config\":{\"name\":\"JOBS\","
 		    "\"subjects\":[\"jobs\"],\"duplicate_window\":"
 		    "60000000000},\"state\":{\"messages\":1}}");
+	else if (mode == MODE_FULL)
+		reply(bev, to,
+		    "{\"error\":{\"code\":503,\"err_code\":10077,"
+		    "\"description\":\"maximum bytes exceeded\"},\"stream\":"
+		    "\"CC_RECORD_alpha\",\"seq\":0}");
+	else if (mode == MODE_TOO_LONG)
+		reply(bev, to,
+		    "{\"error\":{\"code\":400,\"err_code\":10054,"
+		    "\"description\":\"message size exceeds maximum allowed\"}}");
+	else if (mode == MODE_DAMAGED)
+		reply(bev, to, "+OK");
 	else if (mode == MODE_DUPLICATE)
 		reply(bev, to,
 		    "{\"stream\":\"JOBS\",\"seq\":1,\"duplicate\":true}");
@@ -99,7 +114,10 @@ static int
 on_message(struct bufferevent *bev, const char *subject, const char *to,
     const char *head, const char *body)
 {
-	if (strcmp(subject, "jobs") == 0) {
+	if (strcmp(subject, "jobs") == 0 ||
+	    strncmp(subject, "cc.record.", 10) == 0) {
+		snprintf(subject_seen, sizeof(subject_seen), "%s", subject);
+		snprintf(reply_seen, sizeof(reply_seen), "%s", to);
 		published++;
 		snprintf(header, sizeof(header), "%s", head);
 		snprintf(message, sizeof(message), "%s", body);
@@ -113,7 +131,7 @@ on_message(struct bufferevent *bev, const char *subject, const char *to,
 			    "\"%s\"'\r\n",
 			    subject);
 	}
-	if (*to != '\0')
+	if (*to != '\0' && mode != MODE_REJECT_SUBJECT)
 		stream_reply(bev, subject, to);
 	return 0;
 }
@@ -300,6 +318,58 @@ use(const char *user, int jetstream, enum mode m)
 	conf_clear(&conf);
 }
 
+/* As use(), with deliver "stream". */
+static void
+use_stream(const char *clusters, enum mode m)
+{
+	char reason[256], server[64];
+	struct nats_conf *nc;
+	struct conf conf;
+
+	mode = m;
+	conf_init(&conf);
+	snprintf(server, sizeof(server), "127.0.0.1:%d", port);
+	conf_set(&conf, CONF_NATS_SERVER, server);
+	conf_set(&conf, CONF_DELIVER, "stream");
+	conf_set(&conf, CONF_CLUSTERS, clusters);
+	nc = nats_conf_new(&conf, NULL, 0, reason, sizeof(reason));
+	CHECK(nc != NULL);
+	nats_use(nats, nc);
+	conf_clear(&conf);
+}
+
+/* Hands over the record of a run: nats_send_record()'s result. */
+static int
+record(const char *cluster, uint64_t revision, size_t script)
+{
+	struct job job;
+	const char *reason;
+	int rc;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
+	job.key.job = 12;
+	job.key.start = 1790000000;
+	job.revision = revision;
+	if (script != 0) {
+		job.script = calloc(1, script + 1);
+		memset(job.script, 'x', script);
+	}
+	rc = nats_send_record(nats, &job, 0, 4711, &reason);
+	job_clear(&job);
+	return rc;
+}
+
+/* Sends a record and waits for its result. */
+static enum nats_result
+record_result(const char *cluster, uint64_t revision, size_t script)
+{
+	done = 0;
+	CHECK_INT(record(cluster, revision, script), 0);
+	wait_for(&done, 1);
+	return result;
+}
+
 /* Hands over a start with a script of that many bytes; nats_send()'s result. */
 static int
 start(size_t script)
@@ -436,6 +506,65 @@ check_stream(void)
 	wait_up(0);
 }
 
+/* What a stream refuses does not end the connection. */
+static void
+check_refusals(void)
+{
+	mode = MODE_FULL;
+	CHECK_INT(record_result("beta", 80, 0), NATS_REFUSED);
+	CHECK_STR(why, "maximum bytes exceeded");
+	mode = MODE_TOO_LONG;
+	CHECK_INT(record_result("beta", 80, 0), NATS_TOO_LONG);
+	mode = MODE_NO_STREAM;
+	CHECK_INT(record_result("beta", 80, 0), NATS_NO_STREAM);
+	CHECK_STR(why, "no stream has the subject");
+	mode = MODE_DAMAGED;
+	CHECK_INT(record_result("beta", 80, 0), NATS_NO_STREAM);
+	mode = MODE_ACCEPT;
+	CHECK_INT(record_result("beta", 80, 0), NATS_SENT);
+	CHECK_INT(up, 1);
+	mode = MODE_REJECT_SUBJECT;
+	CHECK_INT(record_result("beta", 81, 0), NATS_DENIED);
+	wait_up(0);
+}
+
+/* deliver "stream": whole records, each to the stream of its cluster. */
+static void
+check_records(void)
+{
+	struct nats_status st;
+	unsigned i;
+
+	use_stream("[\"a.b\",\"beta\"]", MODE_ACCEPT);
+	wait_up(1);
+	CHECK_INT(record_result("a.b", 77, 0), NATS_SENT);
+	CHECK_STR(subject_seen, "cc.record.a=2Eb");
+	/* The login permits answers below the name of its cluster only. */
+	CHECK(strncmp(reply_seen, "_INBOX_a=2Eb.", 13) == 0);
+	CHECK(strstr(header, "Nats-Msg-Id: a.b:12:1790000000:record:77\r\n") !=
+	    NULL);
+	CHECK(strncmp(message, "{\"schema\":1,\"revision\":77,", 26) == 0);
+	CHECK_INT(record_result("beta", 78, 0), NATS_SENT);
+	CHECK_STR(subject_seen, "cc.record.beta");
+	/* Many at once, before any answer. */
+	done = published = 0;
+	for (i = 0; i < 300; i++)
+		CHECK_INT(record("beta", 100 + i, 0), 0);
+	wait_for(&done, 300);
+	CHECK_INT(published, 300);
+	/* The broker's limit: the record loses its script and says so. */
+	CHECK_INT(record_result("beta", 79, MAX_PAYLOAD), NATS_SENT);
+	CHECK(strstr(message, "jobScript") == NULL);
+	CHECK(strstr(message, "job script is left out") != NULL);
+	mode = MODE_DUPLICATE;
+	nats_status(nats, &st);
+	i = (unsigned)st.duplicates;
+	CHECK_INT(record_result("beta", 79, 0), NATS_SENT);
+	nats_status(nats, &st);
+	CHECK_INT(st.duplicates, i + 1);
+	check_refusals();
+}
+
 int
 main(void)
 {
@@ -461,6 +590,7 @@ main(void)
 	check_core();
 	check_rejected();
 	check_stream();
+	check_records();
 	nats_free(nats);
 	resolver_free(names);
 	payload_free(payload);

@@ -110,7 +110,8 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 		    event == RUN_EVENT_DELETED_FINALLY);
 	if (ended == RUN_NONE && !is_final(state))
 		CHECK(event == RUN_EVENT_OPTED_OUT ||
-		    event == RUN_EVENT_QUARANTINED);
+		    event == RUN_EVENT_QUARANTINED ||
+		    event == RUN_EVENT_TO_STREAM);
 	/* No stop goes before its start is known to be committed. */
 	if (dest == DEST_REST && ended == STOP_DUE)
 		CHECK(event == RUN_EVENT_LISTED ||
@@ -122,7 +123,8 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 		CHECK(ended == RUN_STATE__COUNT || ended == DELETE_DUE ||
 		    ended == KEPT_REPLACEABLE ||
 		    event == RUN_EVENT_QUARANTINED ||
-		    event == RUN_EVENT_RECOVERED);
+		    event == RUN_EVENT_RECOVERED ||
+		    event == RUN_EVENT_TO_STREAM);
 }
 
 static void

@@ -900,8 +900,9 @@ fan_in(const char *text, const char *reason, const char *logged)
 	forget(&o);
 }
 
-#define CENTRE "\"source\": \"stream\", \"ccRestJwt\": \"secretjwt\", "
-#define BROKER "\"natsServer\": \"nats\""
+#define CENTRE	  "\"source\": \"stream\", \"ccRestJwt\": \"secretjwt\", "
+#define BROKER	  "\"natsServer\": \"nats\""
+#define TO_STREAM "\"deliver\": \"stream\", \"clusters\": [\"a\"]"
 
 static void
 test_fan_in(void)
@@ -927,11 +928,13 @@ test_fan_in(void)
 	fan_in("{" URL BROKER ", \"source\": \"stream\", \"deliver\":"
 	       " \"stream\"}",
 	    "must not both be", NULL);
-	fan_in("{\"deliver\": \"stream\"}", "needs natsServer", NULL);
-	fan_in("{\"deliver\": \"stream\", " BROKER "}", "", NULL);
-	fan_in("{\"deliver\": \"stream\", \"activeOnly\": true, " BROKER "}",
+	fan_in("{" TO_STREAM "}", "needs natsServer", NULL);
+	fan_in("{" TO_STREAM ", " BROKER "}", "", NULL);
+	fan_in("{\"deliver\": \"stream\", " BROKER "}",
+	    "needs the name of the cluster", NULL);
+	fan_in("{" TO_STREAM ", \"activeOnly\": true, " BROKER "}",
 	    "both controllers may publish", NULL);
-	fan_in("{\"deliver\": \"stream\", " URL BROKER "}", "",
+	fan_in("{" TO_STREAM ", " URL BROKER "}", "",
 	    "ccRestUrl: is not used, because deliver is \"stream\"");
 	fan_in("{\"deliver\": \"nowhere\"}", "must be one of direct stream",
 	    NULL);
@@ -961,7 +964,7 @@ test_fan_in_secrets(void)
 	forget(&o);
 	/* The host of a cluster does not keep a token that it has. */
 	run_text(&o,
-	    "{\"deliver\": \"stream\", \"ccRestJwt\": \"secretjwt\","
+	    "{" TO_STREAM ", \"ccRestJwt\": \"secretjwt\","
 	    " \"natsToken\": \"secrettoken\", " BROKER "}");
 	CHECK(
 	    conf_secret(o.secrets, o.n_secrets, CONF_CC_REST_JWT, &n) == NULL);

@@ -210,7 +210,7 @@ pass_memfd(void)
 	int fd;
 
 	conf_parse_init(&p, "none");
-	fd = conf_secrets_seal(&p);
+	fd = conf_secrets_seal(&p.secrets);
 	conf_parse_clear(&p);
 	return fd == -1 ? errno : 0;
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* See report.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "common/nats/nats_broker.h"
+#include "receiver/report.h"
+
+#define PREFIX	   "cc_slurm_adapter_"
+#define LABELS_MAX 256 /* bytes with the NUL */
+#define STATE_MAX  512
+
+static const char *
+state_of(const struct stream_status *st, char *buf, size_t size)
+{
+	if (st->problem[0] != '\0')
+		snprintf(buf, size, "%s", st->problem);
+	else
+		snprintf(buf, size, "%s",
+		    st->ready ? "reads" : "waits for the stream");
+	return buf;
+}
+
+/* s that the oldest message that is not stored waits, at least. */
+static int64_t
+lag_of(const struct stream_status *st)
+{
+	int64_t now = (int64_t)time(NULL);
+
+	return st->waiting + st->unacked > 0 && st->last != 0 &&
+		now > st->last ?
+	    now - st->last :
+	    0;
+}
+
+static void
+stream_row(struct receiver *v, uint64_t request, const struct stream_status *st)
+{
+	char state[STATE_MAX], text[5][24];
+	const long long numbers[5] = { st->last, lag_of(st),
+		(long long)(st->waiting + st->unacked), st->held,
+		(long long)st->expired };
+	struct writer row;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		snprintf(text[i], sizeof(text[i]), "%lld", numbers[i]);
+	wr_init(&row, CTL_REPLY_MAX);
+	ctl_row(&row, CTL_T_STREAM, st->cluster,
+	    state_of(st, state, sizeof(state)), text[0], text[1], text[2],
+	    text[3], text[4], NULL);
+	worker_ctl_row(v->w, request, &row);
+	wr_clear(&row);
+}
+
+void
+report_status(struct receiver *v, uint64_t request)
+{
+	const struct intake_counts *n = intake_counts(v->intake);
+	const struct {
+		const char *key;
+		uint64_t value;
+	} rows[] = {
+		{ "records", n->records },
+		{ "records_foreign", n->foreign },
+		{ "records_invalid", n->invalid },
+		{ "records_newer", n->newer },
+		{ "records_quarantined", n->quarantined },
+		{ "quarantined", intake_quarantine_size(v->intake) },
+	};
+	struct nats_broker_status broker;
+	struct stream_status st;
+	unsigned k;
+	size_t i;
+
+	link_status(v->link, &broker);
+	worker_status(v->w, request, "nats", "%s", broker.text);
+	if (broker.clear[0] != '\0')
+		worker_status(v->w, request, "nats_login",
+		    "readable in the network to %s", broker.clear);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		worker_status(v->w, request, rows[i].key, "%llu",
+		    (unsigned long long)rows[i].value);
+	for (k = 0; streams_status(v->streams, k, &st); k++)
+		stream_row(v, request, &st);
+}
+
+static void
+stream_metrics(struct receiver *v, uint64_t request,
+    const struct stream_status *st)
+{
+	const struct {
+		const char *name, *type, *help;
+		int64_t value;
+	} rows[] = {
+		{ PREFIX "stream_up", "gauge",
+		    "1 while the messages of the stream are read.",
+		    st->ready && st->problem[0] == '\0' },
+		{ PREFIX "stream_last_message_timestamp_seconds", "gauge",
+		    "Time of the newest message that was read.", st->last },
+		{ PREFIX "stream_lag_seconds", "gauge",
+		    "Age of the newest message that was read while others wait.",
+		    lag_of(st) },
+		{ PREFIX "stream_waiting_messages", "gauge",
+		    "Messages of the stream that are not stored.",
+		    (int64_t)(st->waiting + st->unacked) },
+		{ PREFIX "stream_held_messages", "gauge",
+		    "Messages of a newer version, which wait.", st->held },
+		{ PREFIX "stream_messages_total", "counter",
+		    "Messages that were read.", (int64_t)st->received },
+		{ PREFIX "stream_expired_total", "counter",
+		    "Messages that the stream deleted before they were read.",
+		    (int64_t)st->expired },
+	};
+	char labels[LABELS_MAX];
+	size_t i;
+
+	snprintf(labels, sizeof(labels), "cluster=\"%.100s\"", st->cluster);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		worker_metric_value(v->w, request, rows[i].name, rows[i].type,
+		    rows[i].help, labels, rows[i].value);
+}
+
+void
+report_metrics(struct receiver *v, uint64_t request)
+{
+	const struct intake_counts *n = intake_counts(v->intake);
+	struct stream_status st;
+	unsigned k;
+
+	worker_metric(v->w, request, PREFIX "nats_up", "gauge",
+	    "1 while the broker is connected.", (unsigned)link_is_up(v->link));
+	worker_metric_value(v->w, request, PREFIX "stream_refused_total",
+	    "counter", "Messages that are stored as no record, by reason.",
+	    "reason=\"foreign\"", (int64_t)n->foreign);
+	worker_metric_value(v->w, request, PREFIX "stream_refused_total",
+	    "counter", "Messages that are stored as no record, by reason.",
+	    "reason=\"invalid\"", (int64_t)n->invalid);
+	for (k = 0; streams_status(v->streams, k, &st); k++)
+		stream_metrics(v, request, &st);
+}
+
+static void
+stream_problems(struct summary *to, unsigned k, const struct stream_status *st)
+{
+	if (st->expired > 0)
+		summary_add(to, PROBLEM_EXPIRED, k, 0,
+		    "%llu message%s of cluster %.64s expired before the centre "
+		    "read them; run: cc-slurm-adapterctl backfill --cluster "
+		    "%.64s",
+		    (unsigned long long)st->expired,
+		    st->expired == 1 ? "" : "s", st->cluster, st->cluster);
+	else if (st->problem[0] != '\0')
+		summary_add(to, PROBLEM_STREAM, k, 0,
+		    "the stream of cluster %.64s is not read: %.180s",
+		    st->cluster, st->problem);
+	if (st->held > 0)
+		summary_add(to, PROBLEM_NEWER, k, 0,
+		    "%u message%s of cluster %.64s %s of a newer version and "
+		    "wait%s: upgrade the centre",
+		    st->held, st->held == 1 ? "" : "s", st->cluster,
+		    st->held == 1 ? "is" : "are", st->held == 1 ? "s" : "");
+}
+
+void
+report_summary(struct worker *w, struct summary *to)
+{
+	const struct receiver *v = w->arg;
+	struct nats_broker_status broker;
+	struct stream_status st;
+	unsigned k;
+
+	link_status(v->link, &broker);
+	if (broker.away_since != 0)
+		summary_add(to, PROBLEM_NATS, 0, broker.away_since,
+		    "NATS has no connection: %s", broker.why);
+	for (k = 0; streams_status(v->streams, k, &st); k++)
+		stream_problems(to, k, &st);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams that do not accept records: full, missing or without a leader.  The
+ * rows of their clusters wait together, so that a full stream gets one record
+ * at a time and the streams of other clusters get theirs.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+
+/* ms between two tries */
+#define HOLD_FIRST 1000
+#define HOLD_MOST  30000
+
+static struct stream_hold *
+hold_find(struct stream_hold *holds, const char *cluster)
+{
+	int i;
+
+	for (i = 0; i < STREAM_HOLDS; i++)
+		if (strcmp(holds[i].cluster, cluster) == 0)
+			return &holds[i];
+	return NULL;
+}
+
+int64_t
+stream_hold_set(struct submitter *s, struct stream_hold *holds,
+    const char *cluster, const char *why)
+{
+	struct stream_hold *h = hold_find(holds, cluster);
+	int64_t now = spool_now(s->spool);
+
+	if (h == NULL)
+		h = hold_find(holds, "");
+	if (h == NULL)
+		return now + HOLD_MOST;
+	if (h->until > now)
+		return h->until; /* of the same batch */
+	if (h->until == 0 || strcmp(h->why, why) != 0)
+		log_warnx("NATS: the stream of cluster %s does not accept "
+			  "records: %s; the records stay in the spool and are "
+			  "tried again",
+		    cluster, why);
+	if (h->until == 0)
+		h->since = (int64_t)time(NULL);
+	snprintf(h->cluster, sizeof(h->cluster), "%s", cluster);
+	snprintf(h->why, sizeof(h->why), "%s", why);
+	h->until = now + timer_backoff(h->tries++, HOLD_FIRST, HOLD_MOST);
+	return h->until;
+}
+
+int
+stream_hold_clear(struct stream_hold *holds, const char *cluster)
+{
+	struct stream_hold *h = hold_find(holds, cluster);
+
+	if (h == NULL || h->until == 0)
+		return 0;
+	log_notice("NATS: the stream of cluster %s accepts records again",
+	    cluster);
+	memset(h, 0, sizeof(*h));
+	return 1;
+}
+
+int64_t
+stream_hold_until(struct submitter *s, const struct stream_hold *holds,
+    const char *cluster)
+{
+	int i;
+
+	for (i = 0; i < STREAM_HOLDS; i++)
+		if (strcmp(holds[i].cluster, cluster) == 0 &&
+		    holds[i].until > spool_now(s->spool))
+			return holds[i].until;
+	return 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records for streams; see nats_records.h.  Each message names its own subject
+ * for the answer.  A message without an answer is sent again later: the stream
+ * knows its id.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/nats/nats_dial.h"
+#include "submitter/nats/nats_ack.h"
+#include "submitter/nats/nats_records.h"
+
+/* ms; longest wait for a flush, and for the next answer */
+#define CONFIRM_MS 5000
+
+natsStatus
+nats_records_begin(struct nats_session *ns, natsConnection *nc,
+    const char *prefix)
+{
+	char subject[sizeof(ns->inbox) + 8];
+	natsInbox *unique = NULL;
+	natsStatus s = natsInbox_Create(&unique);
+
+	if (s != NATS_OK)
+		return s;
+	/* "_INBOX.UNIQUE": the prefix is replaced. */
+	snprintf(ns->inbox, sizeof(ns->inbox), "%s%s", prefix,
+	    strchr(unique, '.'));
+	natsInbox_Destroy(unique);
+	snprintf(subject, sizeof(subject), "%s.*", ns->inbox);
+	return natsConnection_SubscribeSync(&ns->acks, nc, subject);
+}
+
+static void
+item_end(struct nats_item *item, enum nats_result result, const char *why)
+{
+	item->answered = 1;
+	item->result = result;
+	snprintf(item->why, sizeof(item->why), "%s", why);
+}
+
+/* Ends all items without an answer. */
+static void
+rest_end(struct nats_items *batch, enum nats_result result, const char *why)
+{
+	struct nats_item *item;
+
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	     item = STAILQ_NEXT(item, link))
+		if (!item->answered)
+			item_end(item, result, why);
+}
+
+static natsStatus
+item_publish(struct nats_session *ns, struct nats_item *item)
+{
+	char answer[sizeof(ns->inbox) + 24];
+	natsMsg *msg = NULL;
+	natsStatus s;
+
+	item->answered = 0;
+	item->serial = ++ns->serial;
+	snprintf(answer, sizeof(answer), "%s.%" PRIu64, ns->inbox,
+	    item->serial);
+	s = natsMsg_Create(&msg, item->subject, answer,
+	    (const char *)item->bytes, (int)item->len);
+	if (s == NATS_OK)
+		s = natsMsgHeader_Set(msg, "Nats-Msg-Id", item->id);
+	if (s == NATS_OK)
+		s = natsConnection_PublishMsg(ns->nc, msg);
+	natsMsg_Destroy(msg);
+	if (s != NATS_MAX_PAYLOAD)
+		return s;
+	item_end(item, NATS_TOO_LONG, "longer than the broker accepts");
+	return NATS_OK;
+}
+
+/* The item of an answer; NULL: it is of an earlier batch. */
+static struct nats_item *
+item_of(struct nats_items *batch, const char *subject)
+{
+	const char *dot = strrchr(subject, '.');
+	uint64_t serial = dot != NULL ? strtoull(dot + 1, NULL, 10) : 0;
+	struct nats_item *item;
+
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	     item = STAILQ_NEXT(item, link))
+		if (item->serial == serial)
+			return item->answered ? NULL : item;
+	return NULL;
+}
+
+static void
+answer_read(struct nats_item *item, natsMsg *msg)
+{
+	struct nats_ack ack;
+
+	if (nats_ack_read(natsMsg_GetData(msg),
+		       (size_t)natsMsg_GetDataLength(msg), &ack) == -1)
+		item_end(item, NATS_NO_STREAM,
+		    "the answer is not that of a stream");
+	else if (ack.stored) {
+		item_end(item, NATS_SENT, "");
+		item->duplicate = ack.duplicate;
+	} else if (ack.code == ACK_TOO_LONG)
+		item_end(item, NATS_TOO_LONG, "longer than the stream accepts");
+	else
+		item_end(item, NATS_REFUSED, ack.text);
+}
+
+/*
+ * Reads the answers until there are all, or none comes in time.  Returns how
+ * many messages had no stream: libnats does not tell which.
+ */
+static unsigned
+answers_read(struct nats_session *ns, struct nats_items *batch, unsigned left)
+{
+	struct nats_item *item;
+	unsigned missing = 0;
+	natsMsg *msg;
+	natsStatus s;
+
+	while (left > 0) {
+		msg = NULL;
+		s = natsSubscription_NextMsg(&msg, ns->acks, CONFIRM_MS);
+		if (s == NATS_NO_RESPONDERS) {
+			missing++;
+			left--;
+			continue;
+		}
+		if (s != NATS_OK)
+			break;
+		item = item_of(batch, natsMsg_GetSubject(msg));
+		if (item != NULL) {
+			answer_read(item, msg);
+			left--;
+		}
+		natsMsg_Destroy(msg);
+	}
+	return left == 0 ? missing : 0;
+}
+
+/* The broker reports a subject that is not permitted before the flush. */
+static int
+is_denied(natsConnection *nc)
+{
+	const char *text = NULL;
+
+	return natsConnection_GetLastError(nc, &text) == NATS_NOT_PERMITTED;
+}
+
+enum nats_trouble
+nats_records_publish(struct nats_session *ns, struct nats_items *batch,
+    char *why, size_t size)
+{
+	struct nats_item *item;
+	natsStatus s = NATS_OK;
+	unsigned left = 0;
+
+	for (item = STAILQ_FIRST(batch); item != NULL && s == NATS_OK;
+	     item = STAILQ_NEXT(item, link)) {
+		s = item_publish(ns, item);
+		left += !item->answered;
+	}
+	if (s == NATS_OK)
+		s = natsConnection_FlushTimeout(ns->nc, CONFIRM_MS);
+	if (is_denied(ns->nc)) {
+		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
+		rest_end(batch, NATS_DENIED, why);
+		return TROUBLE_DENIED;
+	}
+	if (s != NATS_OK) {
+		nats_error_text(ns->nc, s, why, size);
+		rest_end(batch, NATS_AWAY, why);
+		return TROUBLE_AWAY;
+	}
+	rest_end(batch, NATS_NO_STREAM,
+	    answers_read(ns, batch, left) > 0 ?
+		"no stream has the subject" :
+		"the stream does not answer in time");
+	return TROUBLE_NONE;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Publishes records to the streams of their clusters: all messages of a batch,
+ * then one wait for their answers, so that the time between the sites counts
+ * once.  Each call may block for seconds; see nats_publish.h.
+ */
+#ifndef SUBMITTER_NATS_NATS_RECORDS_H
+#define SUBMITTER_NATS_NATS_RECORDS_H
+
+#include "submitter/nats/nats_publish.h"
+
+/* Subscribes to the answers, below prefix.  Returns NATS_OK or an error. */
+natsStatus nats_records_begin(struct nats_session *ns, natsConnection *nc,
+    const char *prefix);
+/* As nats_publish().  A stream that refuses does not end the connection. */
+enum nats_trouble nats_records_publish(struct nats_session *ns,
+    struct nats_items *batch, char *why, size_t size);
+
+#endif

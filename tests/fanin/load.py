@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""The load of many clusters on one centre, without their daemons.
+
+A process publishes the records that the submitters of CLUSTERS clusters would
+publish: RATE starts and RATE ends a second of each, each run LIFE seconds long.
+Figures: memory and processor time of the centre, time from the publication of a
+start to cc-backend.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+import time
+
+import world  # first: it sets the path
+import brokers
+import expected
+import lib
+from brokers import Client, wait
+
+LIFE = 20
+TICK = 0.02
+
+
+def record(cluster, job, start, end=None):
+    node, core = "n%d" % (1 + job % 4), job // 4 % 8
+    r = {"schema": 1, "revision": int(time.time() * 1000), "cluster": cluster, "jobId": job, "startTime": start,
+         "submitTime": start, "jobState": "completed" if end else "running", "numNodes": 1, "numHwthreads": 2,
+         "walltime": 600, "user": "labalice", "project": "proj1", "partition": "main", "qos": "normal",
+         "jobName": "load", "flags": ["hasStart", "hasThreads", "hasAccels"] + ([] if end else ["live"]),
+         "hosts": [{"name": node, "threads": [[2 * core, 2 * core + 1]], "shape": [2, 4, 2]}]}
+    if end:
+        r["stopTime"] = end
+        r["exitCode"] = 0
+    else:
+        r["jobState"] = "running"
+    return json.dumps(r, separators=(",", ":"))
+
+
+def publish(folder, clusters, rate, seconds):
+    """In a process of its own: prints a line for each start, then the sum as JSON."""
+    names = ["load%03d" % i for i in range(clusters)]
+    clients = [Client(brokers.NAMES[i % 3] + brokers.DOMAIN, folder + "/tls/ca.pem", c)
+               for i, c in enumerate(names)]
+    begin = time.time()
+    sent, starts, ends = 0, open(folder + "/starts", "w", encoding="utf-8"), collections.deque()
+    total = int(rate * seconds)
+    jobs = [0] * clusters
+
+    def put(i, job, start, end=None):
+        clients[i].publish("cc.record." + names[i], record(names[i], job, start, end), clients[i].inbox + ".ack",
+                           {"Nats-Msg-Id": "%s:%d:%d:record:%d" % (names[i], job, start, end or 0)})
+    while any(j < total for j in jobs) or ends:
+        now = time.time()
+        for i in range(clusters):
+            # clusters begin one after the other within a second
+            while jobs[i] < total and begin + (jobs[i] + i / clusters) / rate <= now:
+                job, start = 1000 + jobs[i], int(now)
+                put(i, job, start)
+                starts.write("%s %d %d %.3f\n" % (names[i], job, start, now))
+                ends.append((now + LIFE, i, job, start))
+                jobs[i] += 1
+                sent += 1
+        while ends and ends[0][0] <= now:
+            _, i, job, start = ends.popleft()
+            put(i, job, start, start + LIFE)
+            sent += 1
+        time.sleep(TICK)
+    starts.close()
+
+    def acknowledged():
+        return sum(len(c.messages) for c in clients) >= sent
+    wait(60, acknowledged)
+    refused = [m for c in clients for m in c.messages if b'"error"' in m[3] or b'"seq"' not in m[3]]
+    print(json.dumps({"sent": sent, "acknowledged": sum(len(c.messages) for c in clients),
+                      "refused": len(refused), "first": refused[0][3].decode() if refused else "",
+                      "seconds": time.time() - begin}))
+
+
+class Sampler:
+    """Processor time and memory of the centre's processes."""
+    def __init__(self, suite):
+        self.suite, self.most = suite, 0
+
+    def ticks(self):
+        out = {}
+        for role, pid in self.suite.pids().items():
+            fields = brokers.read("/proc/%d/stat" % pid).rpartition(")")[2].split()
+            out[role] = int(fields[11]) + int(fields[12])
+        return out
+
+    def memory(self):
+        """Sum of PSS in kB; the largest is kept."""
+        pids = [self.suite.process.pid] + list(self.suite.pids().values())
+        out = subprocess.run([sys.executable, world.SYS + "/lib.py", "pss"] + [str(p) for p in pids],
+                             capture_output=True, text=True, check=False).stdout
+        self.most = max(self.most, int(out or 0))
+        return self.most
+
+
+def lags(folder, ledger):
+    """Seconds from the publication of each start to its effect at cc-backend, ascending; how many are missing."""
+    arrived = {}
+    with open(ledger, encoding="utf-8") as f:
+        for line in f:
+            e = json.loads(line)
+            if e["effect"] == "start":
+                arrived[e["cluster"], e["jobId"], e["startTime"]] = e["time"]
+    out, missing = [], 0
+    with open(folder + "/starts", encoding="utf-8") as f:
+        for line in f:
+            c, job, start, at = line.split()
+            key = c, int(job), int(start)
+            if key in arrived:
+                out.append(arrived[key] - float(at))
+            else:
+                missing += 1
+    return sorted(out), missing
+
+
+def figure(text, value):
+    print("%-62s %s" % (text, value), flush=True)
+
+
+def centre_of(folder, install, backend, names):
+    s = world.Suite(folder + "/centre", "centre", install)
+    s.set(source="stream", clusters=names, natsUser="centre", natsPassword=brokers.PASSWORD,
+          natsServer=",".join("tls://%s:4222" % (n + brokers.DOMAIN) for n in brokers.NAMES),
+          natsCaFile=folder + "/tls/ca.pem", ccRestUrl=backend.url, ccPollInterval=600, ccCommitInterval=2,
+          ccRestJwt=lib.read_token(backend.token), natsStreamMaxBytes=64 << 20,
+          natsStreamReplicas=int(os.environ.get("FANIN_REPLICAS", "1")), spoolMaxBytes=4 << 30)
+    return s
+
+
+def measure(folder, install, build, clusters, rate, seconds):
+    """One run; the figures are printed.  Returns the number of starts that are missing."""
+    names = ["load%03d" % i for i in range(clusters)]
+    world.Network([])
+    backend = world.Backend(folder, build, names)
+    servers = brokers.three(folder, names, ["10.98.%d.2" % i for i in (1, 2, 3)],
+                            [world.inside(n) for n in brokers.NAMES])
+    world.users()
+    centre = None
+    try:
+        backend.start()
+        for s in servers:
+            s.start()
+        centre = centre_of(folder, install, backend, names).start().started()
+        if not wait(120, lambda: streams(folder) == clusters):
+            sys.exit("fanin: %d of %d streams" % (streams(folder), clusters))
+        time.sleep(3)
+        sampler = Sampler(centre)
+        figure("memory of the centre, idle, PSS of all processes", "%.1f MiB" % (sampler.memory() / 1024))
+        return phases(folder, centre, backend, sampler, clusters, rate, seconds)
+    finally:
+        for x in [centre, backend] + servers:
+            if x:
+                x.kill()
+
+
+def streams(folder):
+    c = Client(brokers.NAMES[0] + brokers.DOMAIN, folder + "/tls/ca.pem", "lab")
+    n = c.ask("$JS.API.CONSUMER.NAMES.CC_RECORD_load000").get("total", 0) and c.ask("$JS.API.INFO").get("consumers", 0)
+    c.close()
+    return n
+
+
+def phases(folder, centre, backend, sampler, clusters, rate, seconds):
+    before = sampler.ticks()
+    generator = subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.path.insert(0, %r); import load; load.publish(%r, %d, %f, %f)"
+         % (world.HERE, folder, clusters, rate, seconds)], stdout=subprocess.PIPE, text=True)
+    while generator.poll() is None:
+        sampler.memory()
+        time.sleep(1)
+    result = json.loads(generator.stdout.read())
+    sent = result["sent"]
+    figure("records published (%d clusters, %.1f starts and ends a second each)" % (clusters, rate),
+           "%d in %.0f s, %d acknowledged, %d refused %s" % (sent, result["seconds"], result["acknowledged"],
+                                                            result["refused"], result["first"]))
+    token = lib.read_token(backend.token)
+
+    def all_ended():
+        sampler.memory()
+        return not expected.backend_jobs(backend.url, token, running=True)[0] and centre.nothing_waits()
+    done = wait(300, all_ended)
+    after = sampler.ticks()
+    tick = os.sysconf("SC_CLK_TCK")
+    for role in "receiver", "submitter":
+        us = (after.get(role, 0) - before.get(role, 0)) / tick * 1e6
+        figure("processor time of the %s" % role, "%.0f us a record" % (us / max(1, sent)))
+    figure("memory of the centre, largest PSS of all processes", "%.1f MiB" % (sampler.most / 1024))
+    late, missing = lags(folder, backend.ledger)
+    if late:
+        figure("start published to start at cc-backend, p50, p99, largest",
+               "%.2f s, %.2f s, %.2f s" % (late[len(late) // 2], late[int(len(late) * 0.99)], late[-1]))
+    figure("starts that did not arrive; all ended", "%d; %s" % (missing, "yes" if done else "no"))
+    return missing + (not done)

@@ -171,6 +171,7 @@ submitter_delivery_libdelivery_a_SOURCES = \
 	submitter/delivery/nats_delivery.c \
 	submitter/delivery/node_states.c \
 	submitter/delivery/rest_delivery.c \
+	submitter/delivery/stop_agrees.c \
 	submitter/delivery/stream_hold.c \
 	submitter/delivery/stream_update.c
 

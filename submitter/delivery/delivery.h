@@ -140,9 +140,6 @@ void conflict_kick(struct conflict *k);
 void foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row);
 /* cc-backend has the run stopped, without its file (why): kept for an admin. */
-/* 1 when the stopped row has the end that Slurm has. */
-int foreign_stop_agrees(struct submitter *s, const struct spool_run *run,
-    const struct backend_job *row);
 void foreign_stop_damaged(struct submitter *s, struct spool_run *run,
     const char *why);
 /* cc-backend does not show how it was stopped: the run is done. */
@@ -153,6 +150,15 @@ void foreign_stop_unknown(struct submitter *s, struct spool_run *run);
  */
 unsigned foreign_stop_repair(struct submitter *s, uint64_t request,
     const struct ctl_request *req);
+
+/* stop_agrees.c */
+
+/*
+ * 1 when the stopped row has the end that Slurm has; how gets both ends as a
+ * text for admins.
+ */
+int foreign_stop_agrees(struct submitter *s, const struct spool_run *run,
+    const struct backend_job *row, char *how, size_t size);
 
 /* meta_delivery.c: metadata updates after the stop */
 

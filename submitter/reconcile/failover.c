@@ -85,12 +85,14 @@ on_row(const struct backend_job *row, void *arg)
 {
 	struct failover *b = arg;
 	struct spool_run run;
+	char how[sizeof(run.reason)];
 	int running = strcmp(row->state, "running") == 0;
 
 	if (spool_find(b->s->spool, &row->key, &run) != 1)
 		return;
 	/* Another client stopped it: the answer to the next request shows it. */
-	if (!running && run.end != 0 && !foreign_stop_agrees(b->s, &run, row))
+	if (!running && run.end != 0 &&
+	    !foreign_stop_agrees(b->s, &run, row, how, sizeof(how)))
 		return;
 	switch (run.state[DEST_REST]) {
 	case START_DUE:

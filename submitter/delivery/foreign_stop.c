@@ -75,6 +75,7 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row)
 {
 	char how[sizeof(run->reason)];
+
 	s->n.closed++;
 	run->flags |= RUN_STOPPED_BY_OTHERS;
 	if (end_agrees(s, run, row, how, sizeof(how))) {

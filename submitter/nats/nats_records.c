@@ -101,7 +101,7 @@ answer_read(struct nats_item *item, natsMsg *msg)
 	struct nats_ack ack;
 
 	if (nats_ack_read(natsMsg_GetData(msg),
-		       (size_t)natsMsg_GetDataLength(msg), &ack) == -1)
+		(size_t)natsMsg_GetDataLength(msg), &ack) == -1)
 		item_end(item, NATS_NO_STREAM,
 		    "the answer is not that of a stream");
 	else if (ack.stored) {

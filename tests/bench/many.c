@@ -40,8 +40,8 @@ static struct {
 	long kept;
 	long first;
 } jobs;
-static long nodes;  /* c00001 ... */
-static int batch;   /* the jobs have scripts */
+static long nodes; /* c00001 ... */
+static int batch;  /* the jobs have scripts */
 static char cluster[64] = "alpha";
 static char *asked; /* by job: is it among the ids of -j?  NULL = all are */
 

@@ -509,7 +509,12 @@ ctl_on_request(struct worker *w, uint64_t request,
 		sync_begin(s->sync, request, req);
 		break;
 	case CTL_BACKFILL:
-		backfill_ctl(s->backfill, request, req);
+		if (conf_reads_stream(&s->w->conf))
+			worker_ctl_end(s->w, request, CTL_ERROR,
+			    "this host does not read accounting: run the "
+			    "command on the host of the cluster");
+		else
+			backfill_ctl(s->backfill, request, req);
 		break;
 	case CTL_REPAIR:
 		on_repair(s, request, req);

@@ -166,6 +166,7 @@ submitter_delivery_libdelivery_a_SOURCES = \
 	submitter/delivery/conflict.c \
 	submitter/delivery/delivery.h \
 	submitter/delivery/delivery_times.c \
+	submitter/delivery/end_compare.c \
 	submitter/delivery/foreign_stop.c \
 	submitter/delivery/meta_delivery.c \
 	submitter/delivery/nats_delivery.c \

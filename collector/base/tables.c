@@ -293,23 +293,57 @@ done_clear(struct done_runs *d)
 	idmap_clear(&d->before);
 }
 
-void
-done_put(struct done_runs *d, uint64_t job, int64_t start)
+#define DONE_RAN	 0
+#define DONE_FALSE_START 1
+
+static void
+done_add(struct done_runs *d, uint64_t job, int64_t start, uint32_t how)
 {
+	uint32_t *value;
+
 	if (d->now.n >= DONE_GENERATION) {
 		idmap_clear(&d->before);
 		d->before = d->now;
 		d->now = (struct idmap) { 0 };
 	}
 	/* When out of memory the run is not added, and may be sent twice. */
-	(void)idmap_put(&d->now, run_number(job, start), NULL);
+	value = idmap_put(&d->now, run_number(job, start), NULL);
+	if (value != NULL)
+		*value = how;
+}
+
+void
+done_put(struct done_runs *d, uint64_t job, int64_t start)
+{
+	done_add(d, job, start, DONE_RAN);
+}
+
+void
+done_put_false_start(struct done_runs *d, uint64_t job, int64_t start)
+{
+	done_add(d, job, start, DONE_FALSE_START);
+}
+
+/* The newer of two entries; NULL when the run is not done. */
+static const uint32_t *
+done_get(const struct done_runs *d, uint64_t job, int64_t start)
+{
+	uint64_t number = run_number(job, start);
+	const uint32_t *value = idmap_get(&d->now, number);
+
+	return value != NULL ? value : idmap_get(&d->before, number);
 }
 
 int
 done_has(const struct done_runs *d, uint64_t job, int64_t start)
 {
-	uint64_t number = run_number(job, start);
+	return done_get(d, job, start) != NULL;
+}
 
-	return idmap_get(&d->now, number) != NULL ||
-	    idmap_get(&d->before, number) != NULL;
+int
+done_ran(const struct done_runs *d, uint64_t job, int64_t start)
+{
+	const uint32_t *value = done_get(d, job, start);
+
+	return value != NULL && *value == DONE_RAN;
 }

@@ -104,6 +104,10 @@ struct done_runs {
 
 void done_clear(struct done_runs *d);
 void done_put(struct done_runs *d, uint64_t job, int64_t start);
+/* The run was requeued before it ran; Slurm may still run it. */
+void done_put_false_start(struct done_runs *d, uint64_t job, int64_t start);
 int done_has(const struct done_runs *d, uint64_t job, int64_t start);
+/* 1 when the run is done and was no false start. */
+int done_ran(const struct done_runs *d, uint64_t job, int64_t start);
 
 #endif

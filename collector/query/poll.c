@@ -436,7 +436,9 @@ row_listed(struct poll *y, const struct squeue_job *row)
 		if ((run->flags & (OPEN_RESOURCES_SENT | OPEN_IGNORED)) != 0 &&
 		    !lookup_has(c->lookups, row->job, row->start))
 			return;
-	} else if (done_has(&c->done, row->job, row->start) ||
+	} else if ((row->state->phase == PHASE_RUNNING ?
+			   done_ran :
+			   done_has)(&c->done, row->job, row->start) ||
 	    track_quarantined(c, row->job, row->start))
 		return;
 	y->wanting++;

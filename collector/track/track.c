@@ -85,9 +85,13 @@ void
 track_ended(struct cluster *c, struct open_run *run, const struct job *job,
     int64_t start_shown)
 {
-	done_put(&c->done, job->key.job, job->key.start);
+	void (*put)(struct done_runs *, uint64_t,
+	    int64_t) = job->flags & JOB_NEVER_RAN ? done_put_false_start :
+						    done_put;
+
+	put(&c->done, job->key.job, job->key.start);
 	if (start_shown != job->key.start)
-		done_put(&c->done, job->key.job, start_shown);
+		put(&c->done, job->key.job, start_shown);
 	if (run != NULL)
 		open_remove(&c->open, run);
 }
@@ -218,6 +222,22 @@ send_start(struct cluster *c, struct job_snapshot *s)
 	return order;
 }
 
+/*
+ * The end of the run was sent.  A slurmctld that ends during PrologSlurmctld kills
+ * it and reports the run as requeued; the next slurmctld runs it with the same
+ * start.
+ */
+static int
+is_over(const struct cluster *c, const struct job_snapshot *s)
+{
+	uint64_t job = s->job.key.job;
+	int64_t start = s->job.key.start;
+
+	return s->state->phase == PHASE_CONFIGURING ?
+	    done_has(&c->done, job, start) :
+	    done_ran(&c->done, job, start);
+}
+
 /* Handles a job that has nodes: it is configuring, running or completing. */
 static uint64_t
 snapshot_live(struct cluster *c, struct job_snapshot *s)
@@ -230,8 +250,7 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 	    sure;
 	uint64_t order = 0;
 
-	if (run == NULL && done_has(&c->done, job->key.job, start_shown) &&
-	    !asked)
+	if (run == NULL && is_over(c, s) && !asked)
 		return 0;
 	earlier_left(c, s);
 	unsure = is_unsure(c, s, run);
@@ -338,7 +357,7 @@ snapshot_ended(struct cluster *c, struct job_snapshot *s)
 	uint64_t order = 0;
 
 	if (s->never || job->end == 0 ||
-	    (run == NULL && done_has(&c->done, job->key.job, start_shown) &&
+	    (run == NULL && is_over(c, s) &&
 		!lookup_has(c->lookups, job->key.job, start_shown)))
 		return 0;
 	track_key_set(c, job, run);

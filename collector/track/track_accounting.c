@@ -190,6 +190,22 @@ wants_steps(const struct job_snapshot *s)
 	    job->end - job->key.start <= PROLOG_MAX_S;
 }
 
+/*
+ * The row was sent.  A false start may be followed by the run with the same
+ * start, whose row is another one.
+ */
+static int
+is_known_row(const struct cluster *c, const struct job *job,
+    const struct open_run *run)
+{
+	const struct run_key *key = &job->key;
+	int ran = done_ran(&c->done, key->job, key->start);
+
+	if (job->state == END_REQUEUED && !ran)
+		return done_has(&c->done, key->job, key->start);
+	return run == NULL && ran;
+}
+
 /* Seconds for slurmctld to purge jobs, and for a difference of the clocks */
 #define MEMORY_MARGIN 30
 
@@ -206,8 +222,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 		return ROW_NOTHING;
 	run = open_of_row(c, s);
 	/* Of a backfill, the submitter asks cc-backend for runs that are done. */
-	if (run == NULL && !(job->flags & JOB_BACKFILL) &&
-	    done_has(&c->done, job->key.job, job->key.start) &&
+	if (!(job->flags & JOB_BACKFILL) && is_known_row(c, job, run) &&
 	    !lookup_has(c->lookups, job->key.job, job->key.start))
 		return ROW_NOTHING;
 	if (is_contradicted(c, run, job) || is_namesake(run, job))

@@ -105,9 +105,9 @@ quarantined(struct intake *b, const struct stream_message *m,
 
 	b->n.quarantined++;
 	log_limited(&b->skipped, log_errorx,
-	    "message %" PRIu64
-	    " of cluster %s is not decoded: a worker died twice on it",
-	    m->sequence, m->cluster);
+	    "message %llu of cluster %s is not decoded: a worker died twice on "
+	    "it",
+	    (unsigned long long)m->sequence, m->cluster);
 	if (!has_key)
 		return STREAM_DONE;
 	job_init(&job);
@@ -122,9 +122,9 @@ invalid(struct intake *b, const struct stream_message *m, const char *why)
 {
 	b->n.invalid++;
 	log_limited(&b->invalid, log_warnx,
-	    "message %" PRIu64 " of cluster %s is no record and is dropped: "
-	    "%s; it begins with \"%.*s\"",
-	    m->sequence, m->cluster, why,
+	    "message %llu of cluster %s is no record and is dropped: %s; it "
+	    "begins with \"%.*s\"",
+	    (unsigned long long)m->sequence, m->cluster, why,
 	    m->len < SAMPLE ? (int)m->len : SAMPLE,
 	    m->data != NULL ? (const char *)m->data : "");
 	return STREAM_DONE;
@@ -135,10 +135,9 @@ newer(struct intake *b, const struct stream_message *m, const char *why)
 {
 	b->n.newer++;
 	log_limited(&b->newer, log_errorx,
-	    "message %" PRIu64
-	    " of cluster %s stays at the broker: %s; upgrade "
-	    "this host",
-	    m->sequence, m->cluster, why);
+	    "message %llu of cluster %s stays at the broker: %s; upgrade this "
+	    "host",
+	    (unsigned long long)m->sequence, m->cluster, why);
 	return STREAM_HELD;
 }
 
@@ -147,9 +146,9 @@ foreign(struct intake *b, const struct stream_message *m, const char *of)
 {
 	b->n.foreign++;
 	log_limited(&b->foreign, log_errorx,
-	    "message %" PRIu64 " of cluster %s is refused: it is of %s; check "
-	    "who has the NATS credentials of cluster %s",
-	    m->sequence, m->cluster, of, m->cluster);
+	    "message %llu of cluster %s is refused: it is of %s; check who has "
+	    "the NATS credentials of cluster %s",
+	    (unsigned long long)m->sequence, m->cluster, of, m->cluster);
 	return STREAM_DONE;
 }
 

@@ -278,10 +278,8 @@ publish_all(struct link_thread *lt, struct link_outs *outs)
 	struct link_out *out;
 	char why[160];
 
-	STAILQ_FOREACH(out, outs, link)
-	{
-		if (s != NATS_OK)
-			break;
+	for (out = STAILQ_FIRST(outs); out != NULL && s == NATS_OK;
+	     out = STAILQ_NEXT(out, link)) {
 		s = out->reply != NULL ?
 		    natsConnection_PublishRequest(lt->nc, out->subject,
 			out->reply, out->data, (int)out->len) :

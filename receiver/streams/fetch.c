@@ -299,10 +299,11 @@ gap_found(struct stream *st, const struct api_ack *ack,
 		snprintf(st->loss, sizeof(st->loss),
 		    "%" PRIu64 " messages were deleted before they were read",
 		    st->expired);
-		log_errorx("stream %s: messages %" PRIu64 " to %" PRIu64
-			   " were deleted before they were read: run "
-			   "`cc-slurm-adapterctl backfill --cluster %s`",
-		    st->name, first, ack->sequence - 1, st->cluster);
+		log_errorx("stream %s: messages %llu to %llu were deleted "
+			   "before they were read; their runs are in the spool "
+			   "of cluster %s or in its accounting",
+		    st->name, (unsigned long long)first,
+		    (unsigned long long)ack->sequence - 1, st->cluster);
 		message_new(st, ack, m);
 		return;
 	}

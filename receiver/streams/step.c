@@ -109,10 +109,12 @@ lost_until(struct stream *st, uint64_t until)
 	    "read, the last time at %s",
 	    st->expired, time_text(time(NULL)));
 	log_about(LOG_ID_NONE, st->cluster, 0);
-	log_errorx("stream %s: %" PRIu64 " messages (%" PRIu64 " to %" PRIu64
-		   ") expired or were deleted before they were read: run "
-		   "`cc-slurm-adapterctl backfill --cluster %s`",
-	    st->name, n, st->window.taken + 1, until, st->cluster);
+	log_errorx("stream %s: %llu messages (%llu to %llu) expired or were "
+		   "deleted before they were read; their runs are in the spool "
+		   "of cluster %s or in its accounting",
+	    st->name, (unsigned long long)n,
+	    (unsigned long long)st->window.taken + 1, (unsigned long long)until,
+	    st->cluster);
 	window_init(&st->window, until);
 }
 
@@ -181,10 +183,9 @@ stream_found(struct stream *st, const struct api_answer *a)
 static void
 stream_made(struct stream *st, const struct api_answer *a)
 {
-	log_notice("stream %s was made: %u replicas, %" PRId64 " s, %" PRId64
-		   " bytes",
-	    st->name, st->t->limits.replicas, st->t->limits.max_age,
-	    st->t->limits.max_bytes);
+	log_notice("stream %s was made: %u replicas, %lld s, %lld bytes",
+	    st->name, st->t->limits.replicas, (long long)st->t->limits.max_age,
+	    (long long)st->t->limits.max_bytes);
 	st->problem[0] = '\0';
 	stream_found(st, a);
 }
@@ -236,8 +237,8 @@ reading_begins(struct stream *st)
 {
 	evtimer_del(st->timer);
 	link_worked(st->t->link);
-	log_info("stream %s is read from message %" PRIu64, st->name,
-	    st->window.taken + 1);
+	log_info("stream %s is read from message %llu", st->name,
+	    (unsigned long long)st->window.taken + 1);
 	st->step = STEP_READ;
 	st->pull.messages = 0;
 	fetch_position(st);

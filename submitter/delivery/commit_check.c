@@ -198,6 +198,7 @@ on_row(const struct backend_job *row, void *arg)
 {
 	struct commit_check *n = arg;
 	struct spool_run run;
+	char how[sizeof(run.reason)];
 
 	if (spool_find(n->s->spool, &row->key, &run) != 1)
 		return;
@@ -205,7 +206,7 @@ on_row(const struct backend_job *row, void *arg)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
 		/* The other suite has sent the stop, or another client. */
-		if (foreign_stop_agrees(n->s, &run, row))
+		if (end_agrees(n->s, &run, row, how, sizeof(how)))
 			run_move(n->s->spool, &run, DEST_REST,
 			    RUN_EVENT_LISTED_STOPPED, DUE_KEEP, NULL);
 		else

@@ -134,15 +134,21 @@ struct conflict *conflict_new(struct submitter *s);
 /* The lane WAKE_CONFLICT. */
 void conflict_kick(struct conflict *k);
 
+/* end_compare.c */
+
+/*
+ * Compares the end in cc-backend and in Slurm: 1 when they agree.  how gets a
+ * text for the admin, both ends.
+ */
+int end_agrees(struct submitter *s, const struct spool_run *run,
+    const struct backend_job *row, char *how, size_t size);
+
 /* foreign_stop.c: runs that another client has stopped in cc-backend */
 
 /* Compares with row: the run is done, or is kept for an admin. */
 void foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row);
 /* cc-backend has the run stopped, without its file (why): kept for an admin. */
-/* 1 when the stopped row has the end that Slurm has. */
-int foreign_stop_agrees(struct submitter *s, const struct spool_run *run,
-    const struct backend_job *row);
 void foreign_stop_damaged(struct submitter *s, struct spool_run *run,
     const char *why);
 /* cc-backend does not show how it was stopped: the run is done. */

@@ -38,65 +38,6 @@ settled(struct submitter *s, struct spool_run *run)
 	wake(s, WAKE_DELIVERY);
 }
 
-/* 1 when the row has the end that a stop of this version has. */
-static int
-end_matches(const struct submitter *s, const struct job *job,
-    const struct backend_job *row, enum backend version)
-{
-	const char *state = payload_stop_state(s->payload, version, job->state);
-
-	return state != NULL && strcmp(state, row->state) == 0 &&
-	    payload_stop_time(version, job) - job->key.start == row->duration;
-}
-
-/*
- * Compares the end in cc-backend and in Slurm: 1 when they agree.  The stop may
- * have been sent to an older version, which knows fewer states.
- */
-static int
-is_agreed(struct submitter *s, const struct spool_run *run,
-    const struct backend_job *row, char *how, size_t size)
-{
-	enum backend now = breaker_version(s->breaker);
-	const char *state = NULL;
-	int64_t stop = 0;
-	struct job job;
-	int same = 0;
-
-	job_init(&job);
-	inflight_set(s->w->inflight, &run->key);
-	if (run->end != 0 && spool_record(s->spool, run->id, &job) == 0) {
-		job.key = run->key;
-		state = payload_stop_state(s->payload, now, job.state);
-		stop = payload_stop_time(now, &job);
-		same = end_matches(s, &job, row, now) ||
-		    end_matches(s, &job, row, BACKEND_1_3);
-	}
-	inflight_clear(s->w->inflight);
-	if (state == NULL)
-		snprintf(how, size,
-		    "cc-backend has it as %s after %lld s, "
-		    "Slurm runs it",
-		    row->state, (long long)row->duration);
-	else
-		snprintf(how, size,
-		    "cc-backend has it as %s after %lld s, "
-		    "Slurm as %s after %lld s",
-		    row->state, (long long)row->duration, state,
-		    (long long)(stop - run->key.start));
-	job_clear(&job);
-	return same;
-}
-
-int
-foreign_stop_agrees(struct submitter *s, const struct spool_run *run,
-    const struct backend_job *row)
-{
-	char how[sizeof(run->reason)];
-
-	return is_agreed(s, run, row, how, sizeof(how));
-}
-
 /* Logs the run and keeps it for an admin. */
 static void
 foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
@@ -134,9 +75,10 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
     const struct backend_job *row)
 {
 	char how[sizeof(run->reason)];
+
 	s->n.closed++;
 	run->flags |= RUN_STOPPED_BY_OTHERS;
-	if (is_agreed(s, run, row, how, sizeof(how))) {
+	if (end_agrees(s, run, row, how, sizeof(how))) {
 		log_limited(&said_agreed, log_info,
 		    "%s was stopped in "
 		    "cc-backend by another client; its state agrees with "

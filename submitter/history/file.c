@@ -179,7 +179,7 @@ history_file_open(const char *path, int64_t max_bytes, char *reason,
 		goto fail;
 	}
 	sqlite3_busy_timeout(f->db, 0);
-	/* Its 120 KiB for small allocations save no time here. */
+	/* Its memory for small allocations saves no time here. */
 	sqlite3_db_config(f->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
 	if ((wrong = schema_settle(f)) != NULL)
 		goto fail;

@@ -86,11 +86,13 @@ on_row(const struct backend_job *row, void *arg)
 	struct failover *b = arg;
 	struct spool_run run;
 	int running = strcmp(row->state, "running") == 0;
+	char how[sizeof(run.reason)];
 
 	if (spool_find(b->s->spool, &row->key, &run) != 1)
 		return;
 	/* Another client stopped it: the answer to the next request shows it. */
-	if (!running && run.end != 0 && !foreign_stop_agrees(b->s, &run, row))
+	if (!running && run.end != 0 &&
+	    !end_agrees(b->s, &run, row, how, sizeof(how)))
 		return;
 	switch (run.state[DEST_REST]) {
 	case START_DUE:

@@ -51,7 +51,23 @@ restarts_agree(struct spool *sp, int64_t id, const struct job *job)
 	return same;
 }
 
-/* Finds the row of the run under another start time: 1 and *run, 0, or -1. */
+/*
+ * A row of accounting that begins when its job was resized: the run of the job
+ * began earlier and has the same end.
+ */
+static int
+is_resized_part(const struct job *job, int64_t start, int64_t end)
+{
+	return job->submit == job->key.start && job->end > job->key.start &&
+	    end == job->end && start < job->key.start;
+}
+
+#define FOUND_PART 2 /* the row has all that a part of the run can tell */
+
+/*
+ * Finds the row of the run under another start time: 1 and *run, FOUND_PART, 0,
+ * or -1.
+ */
 static int
 find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 {
@@ -74,19 +90,10 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 			*run = rows[i];
 			return 1;
 		}
+		if (is_resized_part(job, rows[i].key.start, rows[i].end))
+			return FOUND_PART;
 	}
 	return rc == -1 ? -1 : 0;
-}
-
-/*
- * A row of accounting that begins when its job was resized: the run of the job
- * began earlier and has the same end.
- */
-static int
-is_resized_part(const struct job *job, int64_t start, int64_t end)
-{
-	return job->submit == job->key.start && job->end > job->key.start &&
-	    end == job->end && start < job->key.start;
 }
 
 /* The other start time of a run that is done; 0 = none. */
@@ -199,6 +206,18 @@ none_found(const struct spool *sp, const struct job *job)
 	    FOUND_NONE;
 }
 
+/*
+ * A slurmctld that ended during PrologSlurmctld reported the run as requeued; the
+ * next slurmctld runs it with the same start.
+ */
+static int
+has_run_nevertheless(struct spool *sp, const struct job *job)
+{
+	return (job->flags & JOB_HAS_START) && !(job->flags & JOB_PARTIAL) &&
+	    (job->end == 0 || job->state != END_REQUEUED) &&
+	    spool_was_false_start(sp, &job->key);
+}
+
 enum run_found
 spool_search(struct spool *sp, struct job *job, struct spool_run *run,
     int64_t *alias)
@@ -209,10 +228,17 @@ spool_search(struct spool *sp, struct job *job, struct spool_run *run,
 	*alias = 0;
 	if (found == 0) {
 		exact = spool_is_done(sp, &job->key);
+		if (exact && has_run_nevertheless(sp, job)) {
+			if (spool_reopen(sp, &job->key) == -1)
+				return FOUND_ERROR;
+			return FOUND_NONE;
+		}
 		if (exact && !(job->flags & JOB_BACKFILL))
 			return FOUND_DONE;
 		found = find_moved(sp, job, run);
 	}
+	if (found == FOUND_PART)
+		return FOUND_DONE;
 	if (found != 0)
 		return found == 1 ? FOUND_ROW : FOUND_ERROR;
 	other = done_start(sp, job);

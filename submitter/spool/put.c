@@ -79,6 +79,16 @@ log_false_start(const struct job *job)
 	    duration_text((job->end - job->key.start) * 1000));
 }
 
+/* The run is done, and nothing is sent of it. */
+static int
+finish_unsent(struct spool *sp, struct spool_run *run, const struct job *job)
+{
+	if (!spool_is_false_start(job))
+		return spool_finish(sp, run);
+	log_false_start(job);
+	return spool_finish_false_start(sp, run);
+}
+
 /* The time at which the start of this record is due. */
 static int64_t
 start_due(const struct spool *sp, const struct job *job)
@@ -153,10 +163,8 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 		return PUT_ERROR;
 	*id = run.id;
 	if (run.end != 0 && !keep) {
-		if (spool_is_false_start(job))
-			log_false_start(job);
 		*id = 0;
-		return spool_finish(sp, &run) == -1 ? PUT_ERROR : PUT_NEW;
+		return finish_unsent(sp, &run, job) == -1 ? PUT_ERROR : PUT_NEW;
 	}
 	revision_next(sp, job);
 	if (spool_record_write(sp, run.id, job) == -1)
@@ -324,8 +332,7 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 {
 	int d;
 
-	log_false_start(job);
-	if (spool_finish(sp, run) == -1)
+	if (finish_unsent(sp, run, job) == -1)
 		return PUT_ERROR;
 	for (d = 0; d < DEST__COUNT; d++)
 		if (spool_release(sp, run, (enum dest)d) == -1)

@@ -119,21 +119,36 @@ spool_find(struct spool *sp, const struct run_key *key, struct spool_run *run)
 	return st != NULL ? get_row(sp, st, run) : -1;
 }
 
-int
-spool_is_done(struct spool *sp, const struct run_key *key)
+/* The duration in the tombstone of the run; -2 without a tombstone. */
+static int64_t
+tomb_lasted(struct spool *sp, const struct run_key *key)
 {
-	int rc, cluster = spool_cluster_id(sp, key->cluster, 0);
+	int cluster = spool_cluster_id(sp, key->cluster, 0);
+	int64_t lasted = -2;
 	sqlite3_stmt *st;
 
 	if (cluster == -1)
-		return 0;
+		return -2;
 	st = spool_query(sp, SQL_TOMB_GET,
 	    VALUES(INT(cluster), INT(key->job), INT(key->start)));
 	if (st == NULL)
-		return 0;
-	rc = spool_step(sp, st);
+		return -2;
+	if (spool_step(sp, st) == 1)
+		lasted = sqlite3_column_int64(st, 0);
 	sqlite3_reset(st);
-	return rc == 1;
+	return lasted;
+}
+
+int
+spool_is_done(struct spool *sp, const struct run_key *key)
+{
+	return tomb_lasted(sp, key) != -2;
+}
+
+int
+spool_was_false_start(struct spool *sp, const struct run_key *key)
+{
+	return tomb_lasted(sp, key) == LASTED_FALSE_START;
 }
 
 /* Detects damaged bytes; does not protect against forgery. */
@@ -187,11 +202,14 @@ spool_record_write(struct spool *sp, int64_t id, const struct job *job)
 }
 
 static int
-tomb_add(struct spool *sp, const struct spool_run *run, int64_t start)
+tomb_add(struct spool *sp, const struct spool_run *run, int64_t start,
+    int is_false_start)
 {
+	int64_t lasted = run->end > start ? run->end - start : 0;
+
 	return spool_change(sp, SQL_TOMB_ADD,
 	    VALUES(INT(run->cluster), INT(run->key.job), INT(start),
-		INT(run->end > start ? run->end - start : 0),
+		INT(is_false_start ? LASTED_FALSE_START : lasted),
 		INT(run->submit != 0 ? start - run->submit : 0)));
 }
 
@@ -207,13 +225,26 @@ spool_forget(struct spool *sp, struct spool_run *run)
 	return 0;
 }
 
+static int
+finish(struct spool *sp, struct spool_run *run, int is_false_start)
+{
+	if (tomb_add(sp, run, run->key.start, is_false_start) == -1 ||
+	    (run->alias != 0 &&
+		tomb_add(sp, run, run->alias, is_false_start) == -1))
+		return -1;
+	return spool_forget(sp, run);
+}
+
 int
 spool_finish(struct spool *sp, struct spool_run *run)
 {
-	if (tomb_add(sp, run, run->key.start) == -1 ||
-	    (run->alias != 0 && tomb_add(sp, run, run->alias) == -1))
-		return -1;
-	return spool_forget(sp, run);
+	return finish(sp, run, 0);
+}
+
+int
+spool_finish_false_start(struct spool *sp, struct spool_run *run)
+{
+	return finish(sp, run, 1);
 }
 
 static int

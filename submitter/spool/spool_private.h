@@ -169,6 +169,14 @@ void spool_resources_read_v1(struct reader *r, struct job *job);
 
 #define SPOOL_LOW_WATER "floor" /* key of the value in table meta */
 int spool_low_water_load(struct spool *sp);
+/*
+ * In place of the seconds in a tombstone: the run was requeued before it ran, and
+ * nothing was sent of it.
+ */
+#define LASTED_FALSE_START (-1)
+int spool_finish_false_start(struct spool *sp, struct spool_run *run);
+/* 1 when the tombstone of the run is that of a false start */
+int spool_was_false_start(struct spool *sp, const struct run_key *key);
 int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
 /* Values in memory that a rollback restores. */

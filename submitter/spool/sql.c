@@ -148,7 +148,7 @@ static const char *const texts[SQL__COUNT] = {
 	    " ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes,"
 	    " sum = excluded.sum",
 	[SQL_RECORD_DROP] = "DELETE FROM record WHERE id = ?1",
-	[SQL_TOMB_GET] = "SELECT 1 FROM tomb"
+	[SQL_TOMB_GET] = "SELECT lasted FROM tomb"
 			 " WHERE cluster = ?1 AND job = ?2 AND started = ?3",
 	[SQL_TOMB_OF_JOB] = "SELECT started, lasted, waited FROM tomb"
 			    " WHERE cluster = ?1 AND job = ?2 LIMIT ?3",

@@ -42,12 +42,24 @@ caps_keep(cap_t next)
 	return now != NULL ? rc : -1;
 }
 
+static int
+caps_equal(cap_t want)
+{
+	cap_t have = cap_get_proc();
+	int equal = have != NULL && cap_compare(have, want) == 0;
+
+	cap_free(have);
+	return equal;
+}
+
+/* The filter of a unit with User= refuses to set capabilities that are empty. */
 static void
 caps_reduce(void)
 {
 	cap_t next = cap_init();
 
-	if (next == NULL || caps_keep(next) == -1 || cap_set_proc(next) == -1)
+	if (next == NULL || caps_keep(next) == -1 ||
+	    (cap_set_proc(next) == -1 && !caps_equal(next)))
 		fatal("cannot give up capabilities");
 	cap_free(next);
 }

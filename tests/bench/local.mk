@@ -35,4 +35,4 @@ EXTRA_PROGRAMS += tests/bench/many
 tests_bench_many_SOURCES = tests/bench/many.c
 CLEANFILES += tests/bench/many
 EXTRA_DIST += tests/bench/events tests/bench/idle tests/bench/load \
-	tests/bench/slurm-load
+	tests/bench/slurm-load tests/bench/go_commands.py tests/bench/all

@@ -7,9 +7,19 @@ import os
 import re
 import time
 
-ROLES = ("supervisor", "listener", "collector", "runner", "submitter", "exporter", "parser")
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def roles_read():
+    """The names of enum role, in its order: the places of the page."""
+    with open(TOP + "/common/model/msg.h", encoding="utf-8") as f:
+        text = re.search(r"enum role \{(.*?)ROLE__COUNT", f.read(), re.S)[1]
+    return tuple(r.lower() for r in re.findall(r"\bROLE_([A-Z]+)", text))
+
+
+ROLES = roles_read()
 LETTER = {"listener": "L", "collector": "C", "runner": "R", "command": "X", "submitter": "W",
-          "exporter": "E", "parser": "P"}
+          "exporter": "E", "parser": "P", "receiver": "V"}
 PLACE_SIZE, COMMAND_MAX, TARGETS_MAX = 8192, 128, 7000
 SERVES_S = 60    # until a process serves again, on a busy machine
 
@@ -136,7 +146,7 @@ def messages(top):
     order = re.findall(r"\bMSG_\w+(?=,\s)", re.search(
         r"enum msg_type \{(.*?)MSG__COUNT", header, re.S)[1])
     rows = {m[0]: m[1:] for m in re.findall(
-        r'\[(MSG_\w+)\] = \{ "([^"]+)", (.*?),\s+(true|false) \}', source, re.S)}
+        r'\[(MSG_\w+)\] = \{ "([^"]+)",\s+(.*?),\s+(true|false) \}', source, re.S)}
     table = []
     for i, key in enumerate(order):
         name, rest, has_fd = rows[key]

@@ -7,7 +7,8 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_export \
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
-	fuzz_job_list fuzz_json fuzz_log_record fuzz_payload fuzz_question \
+	fuzz_job_list fuzz_json fuzz_log_record fuzz_nats_ack \
+	fuzz_payload fuzz_question \
 	fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
 	fuzz_spool fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values
@@ -71,6 +72,12 @@ fuzz_json_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
 fuzz_log_record_SOURCES = tests/fuzz/fuzz_log_record.c tests/fuzz/fuzz.h
 fuzz_log_record_LDFLAGS = $(fuzz_link)
 fuzz_log_record_LDADD = $(COMMON_LIBS)
+
+# Its box needs libnats, which this file does not.
+fuzz_nats_ack_SOURCES = tests/fuzz/fuzz_nats_ack.c tests/fuzz/fuzz.h \
+	submitter/nats/nats_ack.c
+fuzz_nats_ack_LDFLAGS = $(fuzz_link)
+fuzz_nats_ack_LDADD = $(COMMON_LIBS)
 
 fuzz_payload_SOURCES = tests/fuzz/fuzz_payload.c $(fuzz_twin)
 fuzz_payload_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -75,7 +75,8 @@ requests_choose(struct faults *f)
 static void
 times_choose(struct faults *f)
 {
-	f->outage_every = choose("outage", HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
+	f->outage_every = choose("outage", 15 * MINUTE_MS, HOUR_MS,
+	    4 * HOUR_MS);
 	f->outage_max = 1 +
 	    choose("long-outage", MINUTE_MS, HOUR_MS, 6 * HOUR_MS);
 	f->cache_lost = chance("cache-lost", 100000, 500000, 1000000);
@@ -85,11 +86,12 @@ times_choose(struct faults *f)
 	    6 * HOUR_MS);
 	f->reload_every = choose("reload", 10 * MINUTE_MS, HOUR_MS,
 	    6 * HOUR_MS);
-	f->step_every = choose("clock-step", HOUR_MS, 4 * HOUR_MS,
-	    12 * HOUR_MS);
-	f->full_every = choose("disk-full", HOUR_MS, 4 * HOUR_MS, 12 * HOUR_MS);
-	f->broken_every = choose("disk-broken", HOUR_MS, 4 * HOUR_MS,
-	    12 * HOUR_MS);
+	f->step_every = choose("clock-step", HOUR_MS / 2, 2 * HOUR_MS,
+	    6 * HOUR_MS);
+	f->full_every = choose("disk-full", HOUR_MS / 2, 2 * HOUR_MS,
+	    6 * HOUR_MS);
+	f->broken_every = choose("disk-broken", HOUR_MS / 2, 2 * HOUR_MS,
+	    6 * HOUR_MS);
 	f->stopped_every = choose("other-stop", HOUR_MS, 4 * HOUR_MS,
 	    12 * HOUR_MS);
 }

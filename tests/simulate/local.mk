@@ -52,7 +52,7 @@ SIMULATE_SUBMITTER_BOXES = submitter/libsubmitter.a \
 	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \
 	submitter/intake/libintake.a submitter/backend/libbackend.a \
 	submitter/net/libnet.a submitter/spool/libspool.a \
-	common/net/libnet.a \
+	common/net/libnet.a common/record/librecord.a \
 	submitter/payload/libpayload.a submitter/history/libhistory.a \
 	submitter/base/libbase.a $(SIMULATE_WORKER)
 tests/simulate/submitter-side.o: $(SIMULATE_SUBMITTER) \

@@ -12,7 +12,7 @@ packages=$1
 ADAPTER=/usr/sbin/cc-slurm-adapter
 CTL=/usr/sbin/cc-slurm-adapterctl
 wait_long=30
-export LAB_PATIENCE=8	# an emulated machine is slow
+export LAB_PATIENCE=20	# an emulated machine on a busy one is slow
 rm -f /usr/sbin/policy-rc.d	# the packages may stop and restart the service
 
 service() { systemctl "$@" "$name"; }

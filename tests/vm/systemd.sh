@@ -6,48 +6,8 @@ T=/srv/test
 mkdir -p "$T"
 . "$(dirname "$0")/../system/lib/lib.sh"
 test_begin "a service of systemd"
-name=cc-slurm-adapter
-etc=/etc/$name
-wait_long=30
-export LAB_PATIENCE=8	# an emulated machine is slow
-
-service() { systemctl "$@" $name; }
-prop() { systemctl show -P "$1" $name; }
-journal() { journalctl -q -o cat --sync >/dev/null 2>&1; journalctl -q -o cat -u $name; }
-in_journal() { journal | grep -qE -- "$1"; }
-main_pid() { prop MainPID; }
-worker_of() { ps -o pid=,comm= --ppid "$(main_pid)" | awk -v r="$1" '$2 == r { print $1 }'; }
-layers_of() { "$CTL" status -v | tr -s ' ' | grep -E "$1"; }
-status_of() { grep "^$2:" "/proc/$(worker_of "$1")/status" | awk '{ print $2 }'; }
-user_of() { ps -o user:32= -p "$(worker_of "$1")"; }
-
-one_job() {
-	local id
-	id=$(batch labalice "sleep 3" -n2)
-	is "job $id arrives, with its end" wait_for $wait_long backend_has_ended "$id"
-}
-
-install_service() {
-	local keys
-	mkdir -p $etc
-	keys=$(cat <<-E
-	{"ccRestUrl": "$BACKEND", "slurmConf": "$SLURM_CONF", "slurmPollInterval": 5,
-	 "ccPollInterval": 30, "ccCommitInterval": $COMMIT$1}
-	E
-	)
-	printf '%s\n' "$keys" >$etc/config.json
-	chmod 600 $etc/config.json
-	install -m 600 "$TOKEN" $etc/jwt
-	cp "$CSA_INST/lib/systemd/system/$name.service" /etc/systemd/system/
-	mkdir -p /etc/systemd/system/$name.service.d
-}
-
-is "systemd is the first process" [ "$(cat /proc/1/comm)" = systemd ]
-trap 'tail -n 5 "$T"/slurm/log/* "$T"/slurm/munge/log; exit 1' EXIT
-lab_up
-trap 'tail -n 5 "$T"/log/backend; exit 1' EXIT
-backend_up
-trap - EXIT
+. "$(dirname "$0")/service.sh"
+machine_up
 
 # --- as root, each process with a user of its own ------------------------------
 root_start() {

@@ -120,9 +120,11 @@ part_sackd-24.11() {
 	ln -sfn "$T/slurm/munge/socket" /run/munge/munge.socket.2
 }
 
+# as SlurmUser: slurmctld encrypts new files for this user
 sackd_up() {
-	mkdir -p /run/slurm
-	env -u SLURM_CONF setsid sackd -D --conf-server "127.0.0.1:$LAB_PORT" </dev/null >>"$T/log/sackd" 2>&1 &
+	install -d -o slurm /run/slurm
+	env -u SLURM_CONF setsid setpriv --reuid slurm --regid "$(id -g slurm)" --init-groups \
+	    sackd -D --conf-server "127.0.0.1:$LAB_PORT" </dev/null >>"$T/log/sackd" 2>&1 &
 	sackd=$!
 	started_pids+=("$sackd")
 	wait_for 20 copy_answers
@@ -157,7 +159,7 @@ act_sackd-away() {
 act_sackd-restarted() {
 	sackd_down TERM
 	rm -rf /run/slurm
-	wait_for 40 said 'slurmctld does not answer' || return 1
+	wait_for 40 said 'slurm(ctld|dbd) does not answer' || return 1
 	sackd_up
 }
 act_sackd-removed() {

@@ -57,6 +57,13 @@ act_gres-conf() {
 	mv -f "$T/slurm/etc/gres.conf.new" "$T/slurm/etc/gres.conf"
 	scontrol reconfigure
 }
+# a typing error: no command works, also none of the suite; Slurm's daemons go on
+act_conf-broken() {
+	with_conf '$a NoSuchKey=1'
+	wait_for 40 said 'slurmctld does not answer' || return 1
+	away
+	with_conf '/^NoSuchKey=/d'
+}
 act_partition() {
 	scontrol create partitionname=live nodes=n1 maxtime=60 state=up
 	batch labalice "sleep 2" -p live -n1 --wait
@@ -149,6 +156,15 @@ seen_topology-changed() { wait_for 20 has_switch; }
 part_daemons() { usual LAB_CTLD_DEBUG=verbose; }
 
 act_slurmctld-restarted() { daemon_again slurmctld; }
+# slurmctld kills its prolog when it ends, and runs it again when it is back
+act_prolog-interrupted() {
+	local id
+	lab hook "sleep 3; $ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
+	id=$(batch labbob "sleep 6" -p big -n1 --mem=1) && wait_for 20 job_state_is "$id" CONFIGURING &&
+	    daemon_again slurmctld
+	hooks_on
+	wait_for 40 job_state_is "$id" RUNNING
+}
 act_slurmctld-killed() {
 	state_saved
 	lab ctl kill slurmctld

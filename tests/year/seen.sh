@@ -10,7 +10,7 @@
 restarted_by() {
 	case $1 in
 	slurmctld-restarted | slurmctld-killed | slurmctld-away | slurmctld-moved) echo slurmctld ;;
-	slurmctld-upgraded | cold-start | old-id | primary-back) echo slurmctld ;;
+	prolog-interrupted | slurmctld-upgraded | cold-start | old-id | primary-back) echo slurmctld ;;
 	node-added | node-removed | node-reshaped | node-renamed | topology) echo slurmctld ;;
 	gpus-moved | gpus-returned | configless-on | configless-restarted) echo slurmctld ;;
 	conf-server-away | sackd-installed) echo slurmctld ;;
@@ -32,7 +32,7 @@ restarted_by() {
 is_outage() {
 	case $1 in
 	commands-away) return 1 ;;	# three polls
-	*-away | *-stopped | *-slow | host-rebooted | disk-full | log-full | operator-right | broker-lost) ;;
+	*-away | *-stopped | *-slow | host-rebooted | conf-broken | disk-full | log-full | operator-right | broker-lost) ;;
 	*) return 1 ;;
 	esac
 }

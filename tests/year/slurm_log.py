@@ -15,12 +15,15 @@ JOB = r"JobId=(?:\S*\((\d+)\)|(\d+))"
 STEP = re.compile("Recovered " + JOB + " StepId=")
 DONE = re.compile("_job_complete: " + JOB + " done")
 PROLOG = re.compile(JOB + " PrologSlurmctld (?:killed|exit)")
+# of slurmd, if slurmstepd cannot start, for example because slurm.conf is wrong
+LAUNCH = re.compile("Launching batch job (\\d+) ")
+NO_STEP = re.compile("error: _forkexec_slurmstepd: slurmstepd failed to send return code")
 # of slurmd, if a lost job has the same id and is still there
 SECOND = re.compile("error: Job (\\d+) already running, do not launch second copy")
 
 # began: [(time, ids)] for each time that a slurmctld began to serve, the jobs of
 # which it found a running step in its state; done, prolog, second: {job: times}
-# of ends, of prologs that failed and of starts that a slurmd refused
+# of ends, of prologs that failed and of starts that failed in a slurmd
 Log = collections.namedtuple("Log", "began done prolog second")
 
 
@@ -48,8 +51,10 @@ def read(folder):
                     into[job_of(m)].append(epoch(line[1:line.index("]")]))
     log.began.sort(key=lambda b: b[0])
     for name in glob.glob(folder + "/log/slurmd.*.log"):
+        launched = None
         for line in expected.lines_of(name):
-            m = SECOND.search(line)
+            launched = LAUNCH.search(line) or launched
+            m = SECOND.search(line) or (launched if NO_STEP.search(line) else None)
             if m:
                 log.second[int(m.group(1))].append(epoch(line[1:line.index("]")]))
     return log
@@ -73,7 +78,7 @@ def forgot_end(log, key, duration):
 
 
 def not_started(log, key, end):
-    """A prolog of the run failed, or a slurmd refused to start it."""
+    """A prolog of the run failed, or its slurmd did not start it."""
     return any(key[1] - 1 <= t <= end + 1 for t in log.prolog[key[0]] + log.second[key[0]])
 
 

@@ -39,6 +39,8 @@ refreshed(struct known *k)
 	t->ran = run->ran;
 	t->nodes_left = run->nodes_now;
 	t->may_lack = run->end == run->start && run->state == END_REQUEUED;
+	if (!run->ran && run->end - run->start > SLURM_PROLOG_MAX)
+		t->ran = t->may_lack = 1;
 	return t;
 }
 

@@ -10,7 +10,7 @@
 
 #define CHANCE_OF_KIND 400000 /* of a million seeds have this kind */
 #define CUTS	       20000  /* of a million answers */
-#define FRAGILE	       2000   /* of a million records: the store crashes */
+#define FRAGILE	       15000  /* of a million records: the store crashes */
 #define STEP_MAX_MS    (2 * HOUR_MS)
 
 static const struct fault_ops *fault_ops;

@@ -20,6 +20,11 @@
 #define SLURM_NODES_MAX	 4	     /* of one job */
 #define SLURM_NODE_COUNT 8
 #define SLURM_GPUS	 4 /* of each node */
+/*
+ * s: a run that was requeued after a longer time has run for the product
+ * (collector/track/track_accounting.c), although slurmctld was away meanwhile.
+ */
+#define SLURM_PROLOG_MAX 600
 
 struct slurm_job;
 

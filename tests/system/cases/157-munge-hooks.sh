@@ -50,7 +50,10 @@ taken() { ctl status -v | grep -q "hook_credentials *$1 accepted, $2 refused, $3
 
 conf "prepSockListenPath=tcp:127.0.0.1:$port" prepAuth=munge "prepMungeSocket=$local/socket" slurmPollInterval=3600
 is "-test asks munged" bash -c "'$ADAPTER' -daemon -test -config '$T/etc/config.json' | grep -q '^ok.*munged answers on $local/socket'"
-suite_up
+suite_up "${MUNGE_HOOKS_USER:-root}"
+if [ "$SUITE_USER" != root ]; then
+	is "all processes belong to $SUITE_USER" [ "$(ps -o user= -p "$suite_pid" --ppid "$suite_pid" | sort -u)" = "$SUITE_USER" ]
+fi
 message own
 is "a credential of SlurmUser is accepted" wait_for 10 taken 1 0 0
 message own root

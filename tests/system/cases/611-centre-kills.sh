@@ -75,5 +75,8 @@ is "and is told" logged 'of cluster alpha stays at the broker'
 both 63 64
 is "later records are not held up" wait_for 60 all_ended 64
 is "none of the three is in cc-backend" not grep -qE '"jobId": 90[01],' "$T/jobs"
+is "a backfill is refused, because accounting is elsewhere" \
+    not ctl backfill --from 2026-11-01 --to 2026-11-02 >"$T/backfill" 2>&1
+is "and the reason is given" grep -q 'on the host of the cluster' "$T/backfill"
 suite_down
 test_end

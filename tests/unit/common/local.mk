@@ -112,6 +112,12 @@ test_sandbox_SOURCES = tests/unit/common/worker/test_sandbox.c
 test_sandbox_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SECCOMP_CFLAGS)
 test_sandbox_LDADD = $(WORKER_LIBS) -lpthread
 
+check_PROGRAMS += test_seccomp_names
+TESTS += test_seccomp_names
+test_seccomp_names_SOURCES = tests/unit/common/worker/test_seccomp_names.c
+test_seccomp_names_CFLAGS = $(AM_CFLAGS) $(SECCOMP_CFLAGS)
+test_seccomp_names_LDADD = $(COMMON_LIBS) $(SECCOMP_LIBS)
+
 check_PROGRAMS += test_worker
 TESTS += test_worker
 test_worker_SOURCES = tests/unit/common/worker/test_worker.c

@@ -183,6 +183,25 @@ static const struct test_case cases[] = {
 	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 105,
 	    "end 10/100-105 requeued never-ran", "" } } },
 
+	{ "slurmctld ended in the prolog: the next one runs it", NULL, {
+	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 101,
+	    "end 10/100-101 requeued never-ran", "" },
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "", "" },
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 101, "",
+	    "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500,
+	    "end 10/100-500 completed", "" },
+	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 101, "", "" } } },
+
+	{ "the same, found when it has ended", NULL, {
+	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 101,
+	    "end 10/100-101 requeued never-ran", "" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500,
+	    "end 10/100-500 completed", "" },
+	{ ROW, "COMPLETED", 0, 50, 100, 500, "", "" } } },
+
 	{ "the steps show that the requeued run ran", NULL, {
 	{ ROW_RAN, "REQUEUED", 0, 50, 100, 105, "end 10/100-105 requeued",
 	    "" } } },

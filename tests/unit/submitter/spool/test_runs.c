@@ -245,6 +245,15 @@ test_requeued(void)
 	CHECK_INT(put_flags(sp, 53, 1000, JOB_NEVER_RAN, 1003, END_REQUEUED,
 		      &row),
 	    PUT_KNOWN);
+	/* slurmctld ended in the prolog, and the next one ran it. */
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_PARTIAL | JOB_LIVE, 0, END_NOT,
+		      &row),
+	    PUT_KNOWN);
+	CHECK_INT(put_flags(sp, 53, 1000, JOB_LIVE, 0, END_NOT, &row), PUT_NEW);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE);
+	CHECK_INT(put_flags(sp, 51, 1000, 0, 1400, END_COMPLETED, &row),
+	    PUT_NEW);
+	CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
 	spool_close(sp);
 	file_remove();
 }
@@ -406,6 +415,34 @@ test_hold_moved(void)
 	file_remove();
 }
 
+/*
+ * Accounting shows the last part of a resized run, which begins at the resize.
+ * The run has the same end and is not delivered yet: the part is no run.
+ */
+static void
+test_part_of_undelivered(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct job part;
+	int64_t row, other;
+
+	CHECK_INT(put_flags(sp, 44, 1000, 0, 1640, END_COMPLETED, &row),
+	    PUT_NEW);
+	record_make(&part, 44, 1321, 0, 1640, END_COMPLETED);
+	part.submit = 1321;
+	CHECK_INT(spool_put(sp, &part, &other), PUT_KNOWN);
+	job_clear(&part);
+	CHECK_INT(spool_runs(sp), 1);
+	/* Another end: another run. */
+	record_make(&part, 44, 1700, 0, 1800, END_COMPLETED);
+	part.submit = 1700;
+	CHECK_INT(spool_put(sp, &part, &other), PUT_NEW);
+	job_clear(&part);
+	CHECK_INT(spool_runs(sp), 2);
+	spool_close(sp);
+	file_remove();
+}
+
 int
 main(void)
 {
@@ -416,6 +453,7 @@ main(void)
 	test_hold();
 	test_forgotten();
 	test_hold_moved();
+	test_part_of_undelivered();
 	test_requeued();
 	test_last();
 	test_first();

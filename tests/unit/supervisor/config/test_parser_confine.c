@@ -7,12 +7,14 @@
 #include "config.h"
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -275,6 +277,34 @@ outcome(int (*make)(void))
 				     WEXITSTATUS(status);
 }
 
+/* The unit with User= denies capset(2), and there is nothing to give up. */
+static void
+test_unit_of_user(void)
+{
+	scmp_filter_ctx f;
+	int status;
+	pid_t pid;
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
+	if ((pid = fork()) == 0) {
+		if (geteuid() == 0 &&
+		    (setgid(NOBODY) == -1 || setuid(NOBODY) == -1))
+			_exit(2);
+		f = seccomp_init(SCMP_ACT_ALLOW);
+		if (f == NULL || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+		    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(capset),
+			0) != 0 ||
+		    seccomp_load(f) != 0)
+			_exit(3);
+		parser_confine(channel[1]);
+		_exit(find_root());
+	}
+	close(channel[0]);
+	close(channel[1]);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(status, 0);
+}
+
 /* What a parser that ended leaves: the channel is closed, and no process. */
 static void
 test_end(void)
@@ -321,6 +351,7 @@ main(void)
 		CHECK_INT(got, attempts[i].want);
 	}
 	test_end();
+	test_unit_of_user();
 	unlink(fresh);
 	unlink(secret);
 	rmdir(folder);

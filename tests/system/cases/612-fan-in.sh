@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The whole way: a real Slurm, the daemon of its cluster with deliver "stream", a
+# real nats-server, the daemon of the centre with source "stream", cc-backend.
+. "$(dirname "$0")/../lib/lib.sh"
+test_begin "jobs of a real Slurm through a stream to the centre"
+grep -q 'define HAVE_NATS' "$CSA_BUILD/config.h" || skip "built without NATS"
+lab_up
+backend_up
+nats_up "jetstream: {store_dir: \"$T/js\"}"
+cluster=$(scontrol show config | sed -n 's/^ClusterName *= //p')
+suite_users
+centre=
+trap 'rc=$?; centre_kill; trap - EXIT; test_exit $rc' EXIT
+
+# the centre has its own folders and sockets on this host
+mkdir -p "$T/centre/run" "$T/centre/state"
+lib conf "$T/etc/centre.json" "pidFilePath=$T/centre/run/centre.pid" \
+    "lastRunPath=$T/centre/state/lastrun" source=stream "clusters=[\"$cluster\"]" \
+    natsServer=127.0.0.1 "natsPort=$NATS_PORT" natsStreamReplicas=1 ccPollInterval=15 \
+    "ccCommitInterval=$COMMIT" "ccRestUrl=$BACKEND" "ccRestJwt=$(cat "$TOKEN")"
+centre_up() {
+	setsid "$ADAPTER" -daemon -config "$T/etc/centre.json" -debug 4 \
+	    >>"$T/log/suite.centre" 2>&1 </dev/null &
+	centre=$!
+}
+centre_kill() {
+	[ -n "$centre" ] || return 0
+	# shellcheck disable=SC2046	# a list of ids
+	kill -9 "$centre" $(ps -o pid= --ppid "$centre") 2>/dev/null
+	wait "$centre" 2>/dev/null
+	centre=
+}
+centre_ctl() { "$CTL" -c "$T/etc/centre.json" "$@"; }
+centre_reads() { grep -q "stream CC_RECORD_$cluster is read from" "$T/log/suite.centre"; }
+
+conf deliver=stream "clusters=[\"$cluster\"]" natsServer=127.0.0.1 "natsPort=$NATS_PORT" \
+    ccRestUrl= ccRestJwt= slurmPollInterval=1
+centre_up
+is "the centre makes the stream" wait_for 60 centre_reads
+suite_up
+hooks_on
+one=$(batch labalice "true" -n1)
+bad=$(batch labbob "exit 3" -n1)
+wide=$(batch labalice "sleep 20" -N2)
+is "a short job is there" wait_for 90 backend_has_ended "$one"
+is "a job that fails is there" wait_for 90 backend_has_ended "$bad"
+is "a job that runs is there" wait_for 90 backend_has "$wide"
+centre_kill
+away=$(batch labbob "sleep 1" -n1 --array=0-2)
+is "the centre killed: jobs end" wait_for 90 job_state_is "${away}_2" COMPLETED
+centre_up
+is "the centre is back: they are there" wait_for 90 backend_has_ended "$away"
+scancel "$wide"
+is "the end of the job that ran" wait_for 90 backend_has_ended "$wide"
+is "every run is as Slurm has it" compare --wait $((60 + 2 * COMMIT)) --expect 6
+is "the centre names the cluster" eval 'centre_ctl status | grep -q "^  $cluster "'
+test_end

@@ -34,7 +34,7 @@
  * because one query for all costs less than many queries; it is longer if
  * slurmctld remembers many jobs.
  */
-#define BURST_EVENTS	8
+#define BURST_EVENTS	12
 #define GATHER_MS	1000
 #define GATHER_BIG_MS	2000
 #define GATHER_BIG_FROM 5000 /* jobs */
@@ -331,9 +331,20 @@ slurmctld_query_start(struct hook_events *e)
 	details_start(e->details, all);
 }
 
+/* Events that come in ms at the rate of the last second. */
+static size_t
+expected(const struct hook_events *e, int64_t ms)
+{
+	unsigned rate = e->in_second > e->second_before ? e->in_second :
+							  e->second_before;
+
+	return (size_t)(rate * ms / 1000);
+}
+
 /*
- * May slurmctld be queried now, or are more events gathered?  slurmctld must
- * not purge a short job before.
+ * May slurmctld be queried now, or are more events gathered?  To gather so few
+ * that they are queried singly saves no command.  slurmctld must not purge a
+ * short job before.
  */
 static int
 is_gathered(const struct hook_events *e)
@@ -342,9 +353,11 @@ is_gathered(const struct hook_events *e)
 							GATHER_BIG_MS;
 	int64_t age = e->c->slurm.min_job_age * 1000;
 
+	if (!is_burst(e) || expected(e, gap) <= singly(e))
+		return 1;
 	if (age > 0 && gap > age / 4)
 		gap = age / 4;
-	return !is_burst(e) || now_ms() - e->asked_ms >= gap;
+	return now_ms() - e->asked_ms >= gap;
 }
 
 static void

@@ -303,6 +303,34 @@ test_hook_burst_big(void)
 	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
 }
 
+/*
+ * Events that slurmctld is queried about singly do not wait: on a cluster of any
+ * size a few, on a big one as many as one query for all jobs costs.
+ */
+static void
+test_hook_no_burst(void)
+{
+	static const struct {
+		uint32_t jobs;
+		unsigned events; /* in this second */
+	} all[] = { { 1, 12 }, { 10000, 14 } };
+	unsigned i, k;
+	char one[64];
+
+	for (k = 0; k < 2; k++) {
+		begin();
+		c->listing.jobs = all[k].jobs;
+		for (i = 0; i < all[k].events; i++) {
+			events_add(10 + i, 1);
+			snprintf(one, sizeof(one),
+			    "--local --all show job -d -o %u", 10 + i);
+			CHECK_STR(sim_args("scontrol"), one);
+			sim_answer("scontrol", record(10 + i, "RUNNING"));
+			lanes_run();
+		}
+	}
+}
+
 /* slurmctld forgets an ended job after 2 s: a burst waits half a second. */
 static void
 test_hook_burst_short_age(void)
@@ -1175,6 +1203,7 @@ main(void)
 	test_hook_end_of_known_run();
 	test_hook_burst();
 	test_hook_burst_big();
+	test_hook_no_burst();
 	test_hook_burst_short_age();
 	test_hook_unknown_job();
 	test_hook_other_run_open();

@@ -165,6 +165,7 @@ policy_set(struct submitter *s)
 	p->active_only = conf_bool(conf, CONF_ACTIVE_ONLY);
 	p->more_wait = MORE_WAIT;
 	p->script_key = payload_script_key(s->payload);
+	p->from_stream = conf_reads_stream(conf);
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS), "last") ==
 	    0;
 	/*

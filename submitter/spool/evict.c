@@ -87,6 +87,25 @@ at_beginning(const struct spool *sp)
 	return sp->age_at[0] == 0 && sp->age_at[1] == 0 && sp->age_at[2] == 0;
 }
 
+/*
+ * Up to this time accounting of all clusters was read: runs that have ended
+ * later may come, however long the full spool has delayed them.  A watermark
+ * older than the retention belongs to a cluster that is not read any more.
+ */
+static int64_t
+read_up_to(const struct spool *sp, int64_t wall)
+{
+	int64_t oldest = wall, cursor;
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++) {
+		cursor = sp->now.clusters[i].cursor;
+		if (cursor > wall - sp->keep && cursor < oldest)
+			oldest = cursor;
+	}
+	return oldest;
+}
+
 /* 1, 0 when the mark must not rise further, or -1. */
 static int
 low_water_raise(struct spool *sp, int64_t wall)
@@ -96,7 +115,7 @@ low_water_raise(struct spool *sp, int64_t wall)
 	    wall - sp->keep;
 
 	low_water += (wall - low_water) / SHARE;
-	if (low_water > wall - SPARED)
+	if (sp->policy.from_stream || low_water > read_up_to(sp, wall) - SPARED)
 		return 0;
 	if (spool_value_set(sp, SPOOL_LOW_WATER, &low_water,
 		sizeof(low_water)) == -1)

@@ -182,6 +182,8 @@ struct spool_policy {
 	const char *script_key;
 	/* a later run replaces a run requeued early (requeuedRuns=last) */
 	int last_requeued;
+	/* 1: a stream keeps the records: any age may come, no run is too old */
+	int from_stream;
 	struct spool_republish republish;
 };
 
@@ -518,8 +520,8 @@ void spool_evict_begin(struct spool *sp);
 int spool_drop_scripts(struct spool *sp, int max);
 /*
  * Checks up to max tombstones and removes the oldest. Records that ended before
- * spool_low_water() are not accepted from then on. 1 = call again, 0 = no more
- * can be removed, -1.
+ * spool_low_water() are not accepted from then on; the mark does not rise above
+ * what was read of accounting. 1 = call again, 0 = no more can be removed, -1.
  */
 int spool_evict(struct spool *sp, int64_t wall, int max);
 /* Epoch; 0 = none. */

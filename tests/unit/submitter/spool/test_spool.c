@@ -898,9 +898,24 @@ test_evict(void)
 	CHECK_INT(put(sp, 2, wall - TOMBS * 30 + 50, 0, &row), PUT_NEW);
 	CHECK_INT(put(sp, 2, wall - TOMBS * 30 + 50, wall - 5, &row),
 	    PUT_MERGED);
+	/* Accounting was read up to a day ago: what ended since may come. */
+	CHECK_INT(spool_watermark(sp, "beta", wall - 2 * WEEK), 0);
+	CHECK_INT(spool_watermark(sp, "alpha", wall - 86400), 0);
 	for (i = 0; (rc = spool_evict(sp, wall, 512)) == 1; i++)
 		CHECK(i < 10000);
 	CHECK_INT(rc, 0);
+	CHECK(spool_low_water(sp) > low_water);
+	CHECK(spool_low_water(sp) <= wall - 86400 - 3600);
+	CHECK_INT(put(sp, TOMBS + 1, wall - 90000, wall - 86400, &row),
+	    PUT_NEW);
+	CHECK_INT(spool_watermark(sp, "alpha", wall), 0);
+	spool_policy(sp)->from_stream = 1;
+	CHECK_INT(spool_evict(sp, wall, 512), 0);
+	spool_policy(sp)->from_stream = 0;
+	for (i = 0; (rc = spool_evict(sp, wall, 512)) == 1; i++)
+		CHECK(i < 10000);
+	CHECK_INT(rc, 0);
+	CHECK(spool_low_water(sp) > wall - 86400);
 	CHECK(spool_low_water(sp) <= wall - 3600);
 	key.job = TOMBS;
 	key.start = wall - 10;

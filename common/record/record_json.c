@@ -535,7 +535,8 @@ record_json_read(struct job *job, uint64_t *revision, const char *text,
 
 	if (buf != NULL) {
 		json_scan_init(&s, '{', buf, room, on_event, &in);
-		error = json_scan_feed(&s, text, len);
+		/* An empty message has no bytes. */
+		error = json_scan_feed(&s, text != NULL ? text : "", len);
 		if (error == NULL)
 			error = json_scan_end(&s);
 	}

@@ -148,10 +148,10 @@ stream_problems(struct summary *to, unsigned k, const struct stream_status *st)
 	if (st->expired > 0)
 		summary_add(to, PROBLEM_EXPIRED, k, 0,
 		    "%llu message%s of cluster %.64s expired before the centre "
-		    "read them; run: cc-slurm-adapterctl backfill --cluster "
-		    "%.64s",
+		    "read them; on the host of the cluster, run: "
+		    "cc-slurm-adapterctl backfill --nats",
 		    (unsigned long long)st->expired,
-		    st->expired == 1 ? "" : "s", st->cluster, st->cluster);
+		    st->expired == 1 ? "" : "s", st->cluster);
 	else if (st->problem[0] != '\0')
 		summary_add(to, PROBLEM_STREAM, k, 0,
 		    "the stream of cluster %.64s is not read: %.180s",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The shutdown: exporter and listener stop first, then collector and runner, or
- * the receiver, then the submitter, so that records under way reach the spool.  The shutdown
- * takes at most five seconds, whatever Slurm and cc-backend do.
+ * the receiver, then the submitter, so that records under way reach the spool.
+ * The shutdown takes at most five seconds, whatever Slurm and cc-backend do.
  */
 #include "config.h"
 

@@ -98,6 +98,20 @@ check_source(struct conf_parse *p)
 	unused_warn(p, of_messages, COUNT(of_messages), CONF_SOURCE);
 }
 
+/* Reports an error in a build that cannot connect to NATS.  1, or 0. */
+static int
+is_without_nats(struct conf_parse *p, enum conf_key key)
+{
+#ifdef HAVE_NATS
+	return 0;
+#else
+	conf_error(p, name_of(key), NULL,
+	    "is \"stream\", which needs NATS: this program was built without "
+	    "NATS");
+	return 1;
+#endif
+}
+
 void
 conf_check_fan_in(struct conf_parse *p)
 {
@@ -109,12 +123,14 @@ conf_check_fan_in(struct conf_parse *p)
 		    "the host of a cluster, source for the centre");
 		return;
 	}
-	if (conf_delivers_to_stream(&p->conf))
+	if (conf_delivers_to_stream(&p->conf) &&
+	    !is_without_nats(p, CONF_DELIVER))
 		check_deliver(p);
-	if (conf_reads_stream(&p->conf))
-		check_source(p);
-	else if (conf_list_item(conf_str(&p->conf, CONF_CLUSTERS),
-		     SLURM_CLUSTERS_MAX, name, sizeof(name)) == 1)
+	if (conf_reads_stream(&p->conf)) {
+		if (!is_without_nats(p, CONF_SOURCE))
+			check_source(p);
+	} else if (conf_list_item(conf_str(&p->conf, CONF_CLUSTERS),
+		       SLURM_CLUSTERS_MAX, name, sizeof(name)) == 1)
 		conf_error(p, name_of(CONF_CLUSTERS), NULL,
 		    "must have at most %d names while source is \"slurm\"",
 		    SLURM_CLUSTERS_MAX);

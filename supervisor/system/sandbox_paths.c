@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sandbox message of each worker: paths, limits and user.  The listener,
- * the collector, the exporter and the receiver open no file, the submitter its spool.  The
- * runner has no rules by path: each command gets its own when it starts
- * (runner/confine).
+ * the collector, the exporter and the receiver open no file, the submitter its
+ * spool.  The runner has no rules by path: each command gets its own when it
+ * starts (runner/confine).
  */
 #include "config.h"
 

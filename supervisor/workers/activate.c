@@ -23,8 +23,10 @@
 static struct resolver_file {
 	enum msg_file which;
 	const char *path;
-	struct timespec changed; /* mtime of the content sent last */
-	ino_t inode;
+	struct {
+		struct timespec changed; /* mtime of the content sent last */
+		ino_t inode;
+	} sent[ROLE__COUNT];
 } resolver_file[] = {
 	{ .which = MSG_FILE_RESOLV_CONF, .path = "/etc/resolv.conf" },
 	{ .which = MSG_FILE_HOSTS, .path = "/etc/hosts" },
@@ -127,8 +129,8 @@ file_send(struct child *c, struct resolver_file *f)
 	wr_init(&bytes, FILE_BYTES_MAX);
 	wr_init(&w, FILE_BYTES_MAX + 16);
 	if (file_read(f->path, &bytes, &st) == 0) {
-		f->changed = st.st_mtim;
-		f->inode = st.st_ino;
+		f->sent[c->role].changed = st.st_mtim;
+		f->sent[c->role].inode = st.st_ino;
 		wr_u8(&w, (uint8_t)f->which);
 		wr_blob(&w, bytes.buf, bytes.len);
 		channel_send(c->channel, MSG_FILE, 0, &w, -1);
@@ -160,14 +162,17 @@ resolver_files_watch(struct path_watch *pw)
 	return 0;
 }
 
+/* 1 when this role has another content of the file, or none. */
 static int
-is_changed(const struct resolver_file *f)
+is_changed(const struct resolver_file *f, enum role role)
 {
+	const struct timespec *changed = &f->sent[role].changed;
 	struct stat st;
 
 	return stat(f->path, &st) == 0 &&
-	    (st.st_ino != f->inode || st.st_mtim.tv_sec != f->changed.tv_sec ||
-		st.st_mtim.tv_nsec != f->changed.tv_nsec);
+	    (st.st_ino != f->sent[role].inode ||
+		st.st_mtim.tv_sec != changed->tv_sec ||
+		st.st_mtim.tv_nsec != changed->tv_nsec);
 }
 
 void
@@ -177,12 +182,12 @@ resolver_files_check(struct workers *w)
 	struct child *c;
 	size_t i, k;
 
-	for (i = 0; i < RESOLVER_FILES; i++) {
-		if (!is_changed(&resolver_file[i]))
+	for (k = 0; k < sizeof(roles) / sizeof(roles[0]); k++) {
+		c = &w->children[roles[k]];
+		if (c->state != CHILD_READY || c->channel == NULL)
 			continue;
-		for (k = 0; k < sizeof(roles) / sizeof(roles[0]); k++) {
-			c = &w->children[roles[k]];
-			if (c->state != CHILD_READY || c->channel == NULL)
+		for (i = 0; i < RESOLVER_FILES; i++) {
+			if (!is_changed(&resolver_file[i], c->role))
 				continue;
 			log_info("%s has changed; it is sent to the %s",
 			    resolver_file[i].path, role_name(c->role));

@@ -23,7 +23,7 @@ ends_as() { states_are "$1" "running $2" || states_are "$1" "$2"; }
 done1=$(batch labalice "true" -n1 -J "a\"b")
 fail=$(batch labbob "exit 3" -n1)
 long=$(batch labalice "sleep 300" -n1)
-array=$(batch labbob "sleep 1" -n1 --array=0-1)
+batch labbob "sleep 1" -n1 --array=0-1 >/dev/null
 is "a job that ends" wait_for 60 ends_as "$done1" completed
 is "a job that fails" wait_for 60 ends_as "$fail" failed
 is "a job that runs" wait_for 60 states_are "$long" "running"
@@ -40,7 +40,8 @@ is "the broker is back, the submitter was killed: the job is there" \
 stream limit "$cluster"
 full=$(batch labalice "sleep 2" -n1)
 is "the stream is full: status says so" wait_for 60 eval 'ctl status | head -n 1 | grep -q "does not accept records"'
-is "explain says so" eval 'ctl explain "$full" | grep -q "waits to be published to the stream"'
+waits_for_stream() { ctl explain "$1" | grep -q "waits to be published to the stream"; }
+is "explain says so" waits_for_stream "$full"
 suite_kill
 suite_up
 stream unlimit "$cluster"

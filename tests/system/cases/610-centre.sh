@@ -106,7 +106,12 @@ is "it is another process" wait_for 20 fresh
 is "a killed receiver connects again" wait_for 20 connected
 is "the submitter stays" [ "$(worker_pid submitter)" = "$submitter" ]
 
+conf 'clusters=["alpha","beta","gamma"]'
+is "another cluster: reload" ctl reload
+is "its stream is made and read" wait_for 20 reads gamma
+is "the streams of the others are read" reads alpha
 before=$(worker_pid receiver)
+submitter=$(worker_pid submitter)
 conf "natsServer=127.0.0.1:$NATS_PORT, 127.0.0.1:9"
 is "another port of the broker: reload" ctl reload
 is "the receiver is restarted, because its rules cannot be extended" wait_for 20 fresh

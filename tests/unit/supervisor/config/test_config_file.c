@@ -972,6 +972,28 @@ test_fan_in_secrets(void)
 	CHECK(o.receiver == NULL);
 	forget(&o);
 }
+#else
+/* Both keys name the cause, not the broker that is absent, too. */
+static void
+test_fan_in(void)
+{
+	static const char *const texts[][2] = {
+		{ "{\"deliver\": \"stream\", \"clusters\": [\"a\"]}",
+		    "deliver: is \"stream\", which needs NATS: this program" },
+		{ "{" URL "\"source\": \"stream\", \"clusters\": [\"a\"]}",
+		    "source: is \"stream\", which needs NATS: this program" },
+	};
+	struct outcome o;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		run_text(&o, texts[i][0]);
+		CHECK_INT(o.status, 1);
+		CHECK(strstr(o.reason, texts[i][1]) != NULL);
+		CHECK(strstr(o.reason, "needs natsServer") == NULL);
+		forget(&o);
+	}
+}
 #endif
 
 static void
@@ -1008,9 +1030,9 @@ main(void)
 	test_nats_files();
 	test_documented(source != NULL ? source : ".");
 	test_all_logins();
-	test_fan_in();
 	test_fan_in_secrets();
 #endif
+	test_fan_in();
 	test_credential();
 	test_heavy();
 	test_address();

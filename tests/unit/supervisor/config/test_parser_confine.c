@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 
 #define SIGNALLED 1000 /* outcome: ended by signal outcome - this */
 #define NOBODY	  65534
+#define END_MS	  60000
 
 #ifdef SANITIZED
 #define DENIED 0 /* a sanitizer needs many calls; its build denies few */
@@ -305,25 +307,38 @@ test_unit_of_user(void)
 	CHECK_INT(status, 0);
 }
 
-/* What a parser that ended leaves: the channel is closed, and no process. */
+/*
+ * What a parser that is killed leaves: the channel is closed, and no process.
+ * Each process of the parser has the write end of the pipe.
+ */
 static void
 test_end(void)
 {
+	struct pollfd end = { .events = POLLIN };
+	int all[2];
 	char byte;
 	pid_t pid;
 
+	CHECK(pipe(all) == 0);
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
 	if ((pid = fork()) == 0) {
 		close(channel[0]);
 		parser_confine(channel[1]);
-		pause();
+		if (write(channel[1], "x", 1) == 1)
+			(void)!read(all[0], &byte, 1);
 		_exit(0);
 	}
 	close(channel[1]);
+	close(all[1]);
+	CHECK_INT(recv(channel[0], &byte, 1, 0), 1);
 	kill(pid, SIGKILL);
 	CHECK(waitpid(pid, NULL, 0) == pid);
 	CHECK_INT(recv(channel[0], &byte, 1, 0), 0);
+	end.fd = all[0];
+	CHECK_INT(poll(&end, 1, END_MS), 1);
+	CHECK_INT(read(all[0], &byte, 1), 0);
 	close(channel[0]);
+	close(all[0]);
 }
 
 int

@@ -271,6 +271,69 @@ test_values(void)
 	wr_clear(&w);
 }
 
+/* A child in this state; its end of the channel is *end. */
+static struct child *
+child_open(enum role role, enum child_state state, int *end)
+{
+	static const struct channel_ops ops = { 0 };
+	struct child *c = &workers.children[role];
+	int fds[2];
+
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	c->workers = &workers;
+	c->role = role;
+	c->state = state;
+	c->channel = channel_new(workers.base, fds[0], ROLE_SUPERVISOR, role,
+	    &ops, c);
+	*end = fds[1];
+	return c;
+}
+
+/* Bytes that have arrived; they are read. */
+static size_t
+arrived(int fd)
+{
+	char buf[4096];
+	size_t sum = 0;
+	ssize_t n;
+
+	event_base_loop(workers.base, EVLOOP_NONBLOCK);
+	event_base_loop(workers.base, EVLOOP_NONBLOCK);
+	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+		sum += (size_t)n;
+	return sum;
+}
+
+/* A worker that is not ready yet gets a changed file when it is. */
+static void
+test_resolver_files(void)
+{
+	struct child *submitter, *receiver;
+	int ends[2];
+
+	if (access("/etc/hosts", R_OK) == -1)
+		return;
+	memset(&workers, 0, sizeof(workers));
+	workers.base = event_base_new();
+	submitter = child_open(ROLE_SUBMITTER, CHILD_READY, &ends[0]);
+	receiver = child_open(ROLE_RECEIVER, CHILD_SANDBOXED, &ends[1]);
+	resolver_files_check(&workers);
+	CHECK(arrived(ends[0]) > 0);
+	CHECK_INT(arrived(ends[1]), 0);
+	receiver->state = CHILD_READY;
+	resolver_files_check(&workers);
+	CHECK_INT(arrived(ends[0]), 0);
+	CHECK(arrived(ends[1]) > 0);
+	resolver_files_check(&workers);
+	CHECK_INT(arrived(ends[0]), 0);
+	CHECK_INT(arrived(ends[1]), 0);
+	channel_free(submitter->channel);
+	channel_free(receiver->channel);
+	close(ends[0]);
+	close(ends[1]);
+	event_base_free(workers.base);
+}
+
 int
 main(void)
 {
@@ -279,6 +342,7 @@ main(void)
 	conf_init(&conf);
 	test_lengths();
 	test_values();
+	test_resolver_files();
 	conf_clear(&conf);
 	return check_done();
 }

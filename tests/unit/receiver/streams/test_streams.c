@@ -463,6 +463,8 @@ test_other_stream(void)
 	stop(t);
 	/* the broker has lost the end of the stream */
 	t = started(30, 1, 20, "\"opt_start_seq\":1,");
+	CHECK_INT(n_positions, 1);
+	CHECK_INT(position, 0);
 	one(t, 1);
 	CHECK_INT(position, 1);
 	stop(t);

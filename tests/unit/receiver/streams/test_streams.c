@@ -371,6 +371,28 @@ test_newer_many(void)
 	stop(t);
 }
 
+/* No more messages are asked for than can be noted behind a held one. */
+static void
+test_window_end(void)
+{
+	struct streams *t = started(0, 1, 5000, "\"opt_start_seq\":1,");
+	const struct stream *st = t->list[0];
+	uint64_t i;
+
+	hold = 1;
+	for (i = 1; i <= WINDOW_MAX; i++) {
+		CHECK(st->pull.messages > 0);
+		CHECK(i - 1 + st->pull.messages <= WINDOW_MAX);
+		message(t, i, 1, 5000);
+		streams_turn(t);
+		streams_acked(t, frames);
+	}
+	CHECK_INT(st->pull.messages, 0);
+	CHECK_INT(status_of(t).held, 1);
+	CHECK_INT(status_of(t).taken, 0);
+	stop(t);
+}
+
 static void
 test_create(void)
 {
@@ -703,6 +725,7 @@ main(void)
 	test_redelivery();
 	test_newer();
 	test_newer_many();
+	test_window_end();
 	test_create();
 	test_update();
 	test_expired();

@@ -156,6 +156,7 @@ fetch_status(struct stream *st, const struct link_message *m)
 		fetch_end(st);
 		st->waiting = 0;
 		st->wants_long = 0;
+		st->failures = 0;
 	} else if (m->status == 409 &&
 	    strstr(m->status_text, "MaxBytes") != NULL) {
 		fetch_end(st);

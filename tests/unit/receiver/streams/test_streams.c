@@ -451,7 +451,8 @@ test_expired(void)
 	struct streams *t = started(10, 15, 20, "\"opt_start_seq\":15,");
 
 	CHECK_INT(status_of(t).expired, 4);
-	CHECK(strstr(status_of(t).problem, "4 messages expired") != NULL);
+	CHECK(strstr(status_of(t).loss, "4 messages expired") != NULL);
+	CHECK_STR(status_of(t).problem, "");
 	CHECK_INT(position, 14);
 	one(t, 15);
 	CHECK_INT(position, 15);
@@ -459,7 +460,7 @@ test_expired(void)
 	/* what expired before a first start was nobody's */
 	t = started(0, 15, 20, "\"opt_start_seq\":15,");
 	CHECK_INT(status_of(t).expired, 0);
-	CHECK_STR(status_of(t).problem, "");
+	CHECK_STR(status_of(t).loss, "");
 	stop(t);
 	/* all of them */
 	t = started(10, 21, 20, "\"opt_start_seq\":21,");
@@ -598,7 +599,9 @@ test_status(void)
 	CHECK(strstr(s->data, "\"batch\":1,\"max_bytes\":65536,") != NULL);
 	status(t, s, 100, "Idle Heartbeat");
 	CHECK(next("$JS.API.") == NULL);
+	t->list[0]->failures = 9;
 	status(t, s, 408, "Request Timeout");
+	CHECK_INT(t->list[0]->failures, 0);
 	s = next("$JS.API.CONSUMER.MSG.NEXT");
 	CHECK(s != NULL);
 	/* a long message gets a place of its own */

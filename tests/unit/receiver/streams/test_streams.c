@@ -665,6 +665,16 @@ test_api_errors(void)
 	answer(t, s,
 	    "{\"error\":{\"code\":503,\"description\":\"no quorum\"}}");
 	CHECK(strstr(status_of(t).problem, "no quorum") != NULL);
+	retry(t);
+	/* a problem remains until the stream is read */
+	s = next("$JS.API.STREAM.INFO");
+	answer(t, s, info(1, 9));
+	CHECK(strstr(status_of(t).problem, "no quorum") != NULL);
+	s = next("$JS.API.CONSUMER.DELETE");
+	answer(t, s, "{\"success\":true}");
+	s = next("$JS.API.CONSUMER.DURABLE.CREATE");
+	answer(t, s, "{}");
+	CHECK_STR(status_of(t).problem, "");
 	stop(t);
 }
 

@@ -15,11 +15,11 @@
 static const char *
 state_of(const struct stream_status *st, char *buf, size_t size)
 {
-	if (st->problem[0] != '\0')
-		snprintf(buf, size, "%s", st->problem);
-	else
-		snprintf(buf, size, "%s",
-		    st->ready ? "reads" : "waits for the stream");
+	snprintf(buf, size, "%s",
+	    st->problem[0] != '\0'  ? st->problem :
+		st->loss[0] != '\0' ? st->loss :
+		st->ready	    ? "reads" :
+				      "waits for the stream");
 	return buf;
 }
 
@@ -96,8 +96,7 @@ stream_metrics(struct receiver *v, uint64_t request,
 		int64_t value;
 	} rows[] = {
 		{ PREFIX "stream_up", "gauge",
-		    "1 while the messages of the stream are read.",
-		    st->ready && st->problem[0] == '\0' },
+		    "1 while the messages of the stream are read.", st->ready },
 		{ PREFIX "stream_last_message_timestamp_seconds", "gauge",
 		    "Time of the newest message that was read.", st->last },
 		{ PREFIX "stream_lag_seconds", "gauge",
@@ -143,19 +142,24 @@ report_metrics(struct receiver *v, uint64_t request)
 }
 
 static void
-stream_problems(struct summary *to, unsigned k, const struct stream_status *st)
+expired_add(struct summary *to, unsigned k, const struct stream_status *st)
 {
 	if (st->expired > 0)
 		summary_add(to, PROBLEM_EXPIRED, k, 0,
 		    "%llu message%s of cluster %.64s expired before the centre "
-		    "read them; on the host of the cluster, run: "
+		    "read them; on the host of this cluster, run: "
 		    "cc-slurm-adapterctl backfill --nats",
 		    (unsigned long long)st->expired,
 		    st->expired == 1 ? "" : "s", st->cluster);
-	else if (st->problem[0] != '\0')
+}
+
+static void
+stream_problems(struct summary *to, unsigned k, const struct stream_status *st)
+{
+	if (st->problem[0] != '\0')
 		summary_add(to, PROBLEM_STREAM, k, 0,
-		    "the stream of cluster %.64s is not read: %.180s",
-		    st->cluster, st->problem);
+		    "the stream of cluster %.64s%s: %.180s", st->cluster,
+		    st->ready ? "" : " is not read", st->problem);
 	if (st->held > 0)
 		summary_add(to, PROBLEM_NEWER, k, 0,
 		    "%u message%s of cluster %.64s %s of a newer version and "
@@ -176,6 +180,9 @@ report_summary(struct worker *w, struct summary *to)
 	if (broker.away_since != 0)
 		summary_add(to, PROBLEM_NATS, 0, broker.away_since,
 		    "NATS has no connection: %s", broker.why);
+	/* Lost messages first: the number of problems is limited. */
+	for (k = 0; streams_status(v->streams, k, &st); k++)
+		expired_add(to, k, &st);
 	for (k = 0; streams_status(v->streams, k, &st); k++)
 		stream_problems(to, k, &st);
 }

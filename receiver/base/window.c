@@ -61,15 +61,17 @@ window_skip(struct window *w, uint64_t until)
 		w->taken = w->highest = until;
 		return 0;
 	}
-	if (until - w->taken > WINDOW_MAX)
+	if (until - w->taken > WINDOW_MAX / 2)
 		return -1;
 	while (w->highest < until)
 		window_take(w);
 	return 0;
 }
 
-int
-window_full(const struct window *w)
+unsigned
+window_room(const struct window *w)
 {
-	return w->highest - w->taken >= WINDOW_MAX;
+	uint64_t used = w->highest - w->taken;
+
+	return used < WINDOW_MAX ? WINDOW_MAX - (unsigned)used : 0;
 }

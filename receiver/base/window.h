@@ -36,10 +36,11 @@ void window_take(struct window *w);
 void window_hold(struct window *w);
 /*
  * Messages up to this one do not exist.  Returns 0, or -1 when held messages
- * before them leave no place to note that.
+ * before them leave no place to note that.  Messages on their way need the
+ * other half of the window.
  */
 int window_skip(struct window *w, uint64_t until);
-/* 1 when no further message can be noted. */
-int window_full(const struct window *w);
+/* Further messages that can be noted. */
+unsigned window_room(const struct window *w);
 
 #endif

@@ -60,12 +60,23 @@ fetch(struct stream *st, const struct budget_grant *grant, int is_long)
 	stream_timer(st, EXPIRES_MS + GRACE_MS);
 }
 
+/* Messages that the consumer may send and the window can note. */
+static unsigned
+room_of(const struct stream *st)
+{
+	unsigned used = st->unacked + st->window.held;
+	unsigned room = window_room(&st->window);
+
+	if (used >= ACK_PENDING)
+		return 0;
+	return room < ACK_PENDING - used ? room : ACK_PENDING - used;
+}
+
 static int
 may_fetch(const struct stream *st)
 {
 	return st->step == STEP_READ && st->pull.messages == 0 &&
-	    !window_full(&st->window) &&
-	    st->unacked + st->window.held < ACK_PENDING;
+	    room_of(st) > 0;
 }
 
 /* Bytes of the longest message that the broker has accepted. */
@@ -92,8 +103,8 @@ fetch_one(struct stream *st, unsigned busy, int own_only)
 	} else
 		grant = budget_grant(&st->t->budget, &st->use, busy,
 		    st->waiting);
-	if (grant.messages > ACK_PENDING - st->unacked - st->window.held)
-		grant.messages = ACK_PENDING - st->unacked - st->window.held;
+	if (grant.messages > room_of(st))
+		grant.messages = room_of(st);
 	if (grant.messages != 0)
 		fetch(st, &grant, st->wants_long);
 }
@@ -145,6 +156,7 @@ fetch_status(struct stream *st, const struct link_message *m)
 		fetch_end(st);
 		st->waiting = 0;
 		st->wants_long = 0;
+		st->failures = 0;
 	} else if (m->status == 409 &&
 	    strstr(m->status_text, "MaxBytes") != NULL) {
 		fetch_end(st);

@@ -149,11 +149,14 @@ position_find(struct stream *st, const struct api_answer *a)
 		window_init(&st->window, a->first - 1);
 }
 
-/* Says what in the stream's configuration cannot be changed and matters. */
+/*
+ * Says what in the stream's configuration cannot be changed and matters; kept:
+ * why the broker keeps its limits, "" = it does not.
+ */
 static void
-config_check(struct stream *st, const struct api_answer *a)
+config_check(struct stream *st, const struct api_answer *a, const char *kept)
 {
-	const char *what = NULL;
+	const char *what = kept;
 
 	if (strcmp(a->retention, "limits") != 0)
 		what = "its retention is not \"limits\": a restored centre "
@@ -164,19 +167,17 @@ config_check(struct stream *st, const struct api_answer *a)
 		what = "it mirrors another stream or has sources";
 	else if (strcmp(a->storage, "file") != 0)
 		what = "it is kept in memory: a restart of the broker loses it";
-	if (what == NULL)
-		return;
-	if (strcmp(st->problem, what) != 0)
+	if (*what != '\0' && strcmp(st->wrong, what) != 0)
 		log_warnx("stream %s: %s", st->name, what);
-	snprintf(st->problem, sizeof(st->problem), "%s", what);
+	snprintf(st->wrong, sizeof(st->wrong), "%s", what);
 }
 
 /* The stream is as it can be. */
 static void
-stream_found(struct stream *st, const struct api_answer *a)
+stream_found(struct stream *st, const struct api_answer *a, const char *kept)
 {
 	position_find(st, a);
-	config_check(st, a);
+	config_check(st, a, kept);
 	ask(st, STEP_DELETE, "CONSUMER.DELETE", API_CONSUMER, NULL);
 }
 
@@ -186,8 +187,7 @@ stream_made(struct stream *st, const struct api_answer *a)
 	log_notice("stream %s was made: %u replicas, %lld s, %lld bytes",
 	    st->name, st->t->limits.replicas, (long long)st->t->limits.max_age,
 	    (long long)st->t->limits.max_bytes);
-	st->problem[0] = '\0';
-	stream_found(st, a);
+	stream_found(st, a, "");
 }
 
 static void
@@ -205,12 +205,11 @@ info_answer(struct stream *st, const struct api_answer *a)
 		stream_fail(st, why);
 		return;
 	}
-	st->problem[0] = '\0';
 	st->found = *a;
 	if (api_stream_differs(a, st->subject, &st->t->limits))
 		ask_config(st, STEP_UPDATE, "STREAM.UPDATE");
 	else
-		stream_found(st, a);
+		stream_found(st, a, "");
 }
 
 /* A stream that keeps its old limits is read nevertheless. */
@@ -221,15 +220,12 @@ update_answer(struct stream *st, const struct api_answer *a)
 
 	if (a->code == 0 && a->created != 0) {
 		log_notice("stream %s has the configured limits now", st->name);
-		stream_found(st, a);
+		stream_found(st, a, "");
 		return;
 	}
 	snprintf(why, sizeof(why), "the broker keeps its old limits: %s",
 	    a->error);
-	log_warnx("stream %s: %s", st->name, why);
-	stream_found(st, &st->found);
-	if (st->problem[0] == '\0')
-		snprintf(st->problem, sizeof(st->problem), "%s", why);
+	stream_found(st, &st->found, why);
 }
 
 static void
@@ -239,6 +235,7 @@ reading_begins(struct stream *st)
 	link_worked(st->t->link);
 	log_info("stream %s is read from message %llu", st->name,
 	    (unsigned long long)st->window.taken + 1);
+	st->problem[0] = '\0';
 	st->step = STEP_READ;
 	st->pull.messages = 0;
 	fetch_position(st);

@@ -309,7 +309,8 @@ streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 	st = t->list[i];
 	to->cluster = st->cluster;
 	to->stream = st->name;
-	to->problem = st->problem[0] != '\0' ? st->problem : st->loss;
+	to->problem = st->problem[0] != '\0' ? st->problem : st->wrong;
+	to->loss = st->loss;
 	to->ready = st->step == STEP_READ;
 	to->taken = st->window.taken;
 	to->waiting = st->waiting;

@@ -53,7 +53,8 @@ struct streams_ops {
 struct stream_status {
 	const char *cluster;
 	const char *stream;
-	const char *problem; /* "" = none */
+	const char *problem; /* "" = none; it may be read nevertheless */
+	const char *loss;    /* messages were lost; "" = none */
 	int ready;	     /* messages are fetched */
 	uint64_t taken;	     /* sequence */
 	uint64_t waiting;    /* messages at the broker, as far as known */

@@ -58,7 +58,8 @@ struct stream {
 	struct event *timer;	 /* of the step, or of the pull request */
 	unsigned failures;	 /* since the last message or success */
 	struct api_answer found; /* the stream before its update */
-	char problem[256];	 /* of the stream; "" = none */
+	char problem[256];	 /* why it is not read; "" = it is read */
+	char wrong[256];	 /* in its configuration; "" = nothing */
 	char loss[160];		 /* messages were lost; "" = none */
 	uint64_t identity;	 /* of window; 0 = unknown */
 	struct window window;

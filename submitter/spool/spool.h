@@ -263,7 +263,8 @@ struct spool_stream {
 int spool_stream(struct spool *sp, const char *cluster,
     struct spool_stream *at);
 /*
- * Stores a later position in the same stream, or any in another one.  0 or -1.
+ * Stores the position, also one before the stored one: a broker that has lost
+ * the end of a stream gives its numbers to other messages.  0 or -1.
  */
 int spool_stream_set(struct spool *sp, const char *cluster,
     const struct spool_stream *at);

@@ -55,7 +55,7 @@ spool_stream_set(struct spool *sp, const char *cluster,
 	int rc;
 
 	if (spool_stream(sp, cluster, &was) && was.identity == at->identity &&
-	    was.sequence >= at->sequence)
+	    was.sequence == at->sequence)
 		return 0;
 	name_make(cluster, name, sizeof(name));
 	wr_init(&w, POSITION_LEN);

@@ -371,6 +371,28 @@ test_newer_many(void)
 	stop(t);
 }
 
+/* No more messages are asked for than can be noted behind a held one. */
+static void
+test_window_end(void)
+{
+	struct streams *t = started(0, 1, 5000, "\"opt_start_seq\":1,");
+	const struct stream *st = t->list[0];
+	uint64_t i;
+
+	hold = 1;
+	for (i = 1; i <= WINDOW_MAX; i++) {
+		CHECK(st->pull.messages > 0);
+		CHECK(i - 1 + st->pull.messages <= WINDOW_MAX);
+		message(t, i, 1, 5000);
+		streams_turn(t);
+		streams_acked(t, frames);
+	}
+	CHECK_INT(st->pull.messages, 0);
+	CHECK_INT(status_of(t).held, 1);
+	CHECK_INT(status_of(t).taken, 0);
+	stop(t);
+}
+
 static void
 test_create(void)
 {
@@ -429,7 +451,8 @@ test_expired(void)
 	struct streams *t = started(10, 15, 20, "\"opt_start_seq\":15,");
 
 	CHECK_INT(status_of(t).expired, 4);
-	CHECK(strstr(status_of(t).problem, "4 messages expired") != NULL);
+	CHECK(strstr(status_of(t).loss, "4 messages expired") != NULL);
+	CHECK_STR(status_of(t).problem, "");
 	CHECK_INT(position, 14);
 	one(t, 15);
 	CHECK_INT(position, 15);
@@ -437,7 +460,7 @@ test_expired(void)
 	/* what expired before a first start was nobody's */
 	t = started(0, 15, 20, "\"opt_start_seq\":15,");
 	CHECK_INT(status_of(t).expired, 0);
-	CHECK_STR(status_of(t).problem, "");
+	CHECK_STR(status_of(t).loss, "");
 	stop(t);
 	/* all of them */
 	t = started(10, 21, 20, "\"opt_start_seq\":21,");
@@ -463,6 +486,8 @@ test_other_stream(void)
 	stop(t);
 	/* the broker has lost the end of the stream */
 	t = started(30, 1, 20, "\"opt_start_seq\":1,");
+	CHECK_INT(n_positions, 1);
+	CHECK_INT(position, 0);
 	one(t, 1);
 	CHECK_INT(position, 1);
 	stop(t);
@@ -574,7 +599,9 @@ test_status(void)
 	CHECK(strstr(s->data, "\"batch\":1,\"max_bytes\":65536,") != NULL);
 	status(t, s, 100, "Idle Heartbeat");
 	CHECK(next("$JS.API.") == NULL);
+	t->list[0]->failures = 9;
 	status(t, s, 408, "Request Timeout");
+	CHECK_INT(t->list[0]->failures, 0);
 	s = next("$JS.API.CONSUMER.MSG.NEXT");
 	CHECK(s != NULL);
 	/* a long message gets a place of its own */
@@ -638,6 +665,16 @@ test_api_errors(void)
 	answer(t, s,
 	    "{\"error\":{\"code\":503,\"description\":\"no quorum\"}}");
 	CHECK(strstr(status_of(t).problem, "no quorum") != NULL);
+	retry(t);
+	/* a problem remains until the stream is read */
+	s = next("$JS.API.STREAM.INFO");
+	answer(t, s, info(1, 9));
+	CHECK(strstr(status_of(t).problem, "no quorum") != NULL);
+	s = next("$JS.API.CONSUMER.DELETE");
+	answer(t, s, "{\"success\":true}");
+	s = next("$JS.API.CONSUMER.DURABLE.CREATE");
+	answer(t, s, "{}");
+	CHECK_STR(status_of(t).problem, "");
 	stop(t);
 }
 
@@ -701,6 +738,7 @@ main(void)
 	test_redelivery();
 	test_newer();
 	test_newer_many();
+	test_window_end();
 	test_create();
 	test_update();
 	test_expired();

@@ -972,7 +972,7 @@ test_stream(void)
 	CHECK_INT(at.sequence, 0);
 	CHECK_INT(spool_stream_set(sp, "alpha", &late), 0);
 	CHECK_INT(spool_commit(sp), 0);
-	CHECK_INT(spool_stream_set(sp, "alpha", &early), 0);
+	CHECK_INT(spool_stream_set(sp, "alpha", &late), 0);
 	CHECK_INT(spool_dirty(sp), 0);
 	/* A stream that was made anew begins again. */
 	CHECK_INT(spool_stream_set(sp, "alpha", &other), 0);
@@ -980,6 +980,10 @@ test_stream(void)
 	CHECK_INT(spool_stream(sp, "alpha", &at), 1);
 	CHECK_INT(at.identity, 7);
 	CHECK_INT(at.sequence, 41);
+	/* A broker that has lost the end of a stream gives numbers again. */
+	CHECK_INT(spool_stream_set(sp, "alpha", &early), 0);
+	CHECK_INT(spool_stream(sp, "alpha", &at), 1);
+	CHECK_INT(at.sequence, 40);
 	CHECK_INT(spool_stream_set(sp, "alpha", &other), 0);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);

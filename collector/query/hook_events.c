@@ -69,9 +69,9 @@ struct hook_events {
 	struct hook_event **tail;
 	unsigned n;
 	struct details *details;
-	int64_t asked_ms;   /* monotonic: begin of the last query */
-	int64_t second;	    /* monotonic s of the last event for slurmctld */
-	unsigned in_second; /* events of that second */
+	int64_t asked_ms;	/* monotonic: begin of the last query */
+	int64_t second;		/* monotonic s of the last event */
+	unsigned in_second;	/* events of that second */
 	unsigned second_before; /* and of the one before */
 	struct log_limit full;
 };

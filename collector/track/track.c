@@ -225,7 +225,8 @@ send_start(struct cluster *c, struct job_snapshot *s)
 /*
  * The end of the run was sent.  A slurmctld that ends during PrologSlurmctld kills
  * it and reports the run as requeued; the next slurmctld runs it with the same
- * start.
+ * start.  Before the job is pending again, slurmctld shows the killed run as
+ * completing.
  */
 static int
 is_over(const struct cluster *c, const struct job_snapshot *s)
@@ -233,7 +234,8 @@ is_over(const struct cluster *c, const struct job_snapshot *s)
 	uint64_t job = s->job.key.job;
 	int64_t start = s->job.key.start;
 
-	return s->state->phase == PHASE_CONFIGURING ?
+	return s->state->phase == PHASE_CONFIGURING ||
+		s->state->phase == PHASE_COMPLETING ?
 	    done_has(&c->done, job, start) :
 	    done_ran(&c->done, job, start);
 }

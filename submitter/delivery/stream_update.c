@@ -85,8 +85,14 @@ stream_update_send(struct submitter *s)
 			/* The script has not come in time. */
 			spool_meta_drop(sp, late.id);
 			commit_soon(s->commit);
-		} else
-			sent = update_send(s, &late) == 0;
+		} else if (update_send(s, &late) == 0)
+			sent = 1;
+		else {
+			/* It would be due again at once. */
+			spool_meta_wait(sp, late.id,
+			    spool_now(sp) + UPDATE_WAIT, 1);
+			commit_soon(s->commit);
+		}
 	}
 	spool_meta_clear(&late);
 	return sent;

@@ -72,7 +72,7 @@ spool_age(struct spool *sp, int64_t wall, int max)
 	if (n > 0 && n == max)
 		memcpy(sp->age_at, tombs[n - 1], sizeof(sp->age_at));
 	for (i = 0; i < n; i++) {
-		if (tombs[i][2] + tombs[i][3] >= until)
+		if (tombs[i][2] + spool_lasted(tombs[i][3]) >= until)
 			continue;
 		if (spool_tomb_drop(sp, tombs[i]) == -1)
 			return -1;

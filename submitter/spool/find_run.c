@@ -109,7 +109,7 @@ done_start(struct spool *sp, const struct job *job)
 		return 0;
 	while (found == 0 && spool_step(sp, st) == 1) {
 		start = sqlite3_column_int64(st, 0);
-		end = start + sqlite3_column_int64(st, 1);
+		end = start + spool_lasted(sqlite3_column_int64(st, 1));
 		waited = sqlite3_column_int64(st, 2);
 		if (start == job->key.start)
 			continue;

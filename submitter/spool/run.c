@@ -119,20 +119,22 @@ spool_find(struct spool *sp, const struct run_key *key, struct spool_run *run)
 	return st != NULL ? get_row(sp, st, run) : -1;
 }
 
-/* The duration in the tombstone of the run; -2 without a tombstone. */
+#define NO_TOMB INT64_MIN
+
+/* The duration in the tombstone of the run; NO_TOMB without a tombstone. */
 static int64_t
 tomb_lasted(struct spool *sp, const struct run_key *key)
 {
 	int cluster = spool_cluster_id(sp, key->cluster, 0);
-	int64_t lasted = -2;
+	int64_t lasted = NO_TOMB;
 	sqlite3_stmt *st;
 
 	if (cluster == -1)
-		return -2;
+		return NO_TOMB;
 	st = spool_query(sp, SQL_TOMB_GET,
 	    VALUES(INT(cluster), INT(key->job), INT(key->start)));
 	if (st == NULL)
-		return -2;
+		return NO_TOMB;
 	if (spool_step(sp, st) == 1)
 		lasted = sqlite3_column_int64(st, 0);
 	sqlite3_reset(st);
@@ -142,13 +144,15 @@ tomb_lasted(struct spool *sp, const struct run_key *key)
 int
 spool_is_done(struct spool *sp, const struct run_key *key)
 {
-	return tomb_lasted(sp, key) != -2;
+	return tomb_lasted(sp, key) != NO_TOMB;
 }
 
 int
 spool_was_false_start(struct spool *sp, const struct run_key *key)
 {
-	return tomb_lasted(sp, key) == LASTED_FALSE_START;
+	int64_t lasted = tomb_lasted(sp, key);
+
+	return lasted != NO_TOMB && lasted < 0;
 }
 
 /* Detects damaged bytes; does not protect against forgery. */
@@ -209,7 +213,7 @@ tomb_add(struct spool *sp, const struct spool_run *run, int64_t start,
 
 	return spool_change(sp, SQL_TOMB_ADD,
 	    VALUES(INT(run->cluster), INT(run->key.job), INT(start),
-		INT(is_false_start ? LASTED_FALSE_START : lasted),
+		INT(is_false_start ? -1 - lasted : lasted),
 		INT(run->submit != 0 ? start - run->submit : 0)));
 }
 

@@ -194,7 +194,7 @@ spool_job_done(struct spool *sp, const char *cluster, uint64_t job,
 		return 0;
 	while (n < max && spool_step(sp, st) == 1) {
 		start = sqlite3_column_int64(st, 0);
-		lasted = sqlite3_column_int64(st, 1);
+		lasted = spool_lasted(sqlite3_column_int64(st, 1));
 		submit = start - sqlite3_column_int64(st, 2);
 		/* A run with two starts has two tombstones. */
 		if (n == 0 || lasted == 0 || start + lasted != end ||

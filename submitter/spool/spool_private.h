@@ -170,10 +170,15 @@ void spool_resources_read_v1(struct reader *r, struct job *job);
 #define SPOOL_LOW_WATER "floor" /* key of the value in table meta */
 int spool_low_water_load(struct spool *sp);
 /*
- * In place of the seconds in a tombstone: the run was requeued before it ran, and
- * nothing was sent of it.
+ * In a tombstone a false start, which was requeued before it ran and of which
+ * nothing was sent, has -1 - SECONDS in place of its duration.
  */
-#define LASTED_FALSE_START (-1)
+static inline int64_t
+spool_lasted(int64_t lasted)
+{
+	return lasted < 0 ? -1 - lasted : lasted;
+}
+
 int spool_finish_false_start(struct spool *sp, struct spool_run *run);
 /* 1 when the tombstone of the run is that of a false start */
 int spool_was_false_start(struct spool *sp, const struct run_key *key);

@@ -62,7 +62,10 @@ const char spool_schema[] =
     " WHERE nphase > 0;"
     "CREATE TABLE record (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL,"
     " sum INTEGER NOT NULL);"
-    /* lasted: seconds from start to end; waited: from submit to start */
+    /*
+     * lasted: seconds from start to end, see spool_lasted(); waited: from
+     * submit to start
+     */
     "CREATE TABLE tomb (cluster INTEGER, job INTEGER, started INTEGER,"
     " lasted INTEGER, waited INTEGER,"
     " PRIMARY KEY (cluster, job, started)) WITHOUT ROWID;" META_TABLE STUB_TABLE

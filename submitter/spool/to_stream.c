@@ -12,6 +12,32 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
+/*
+ * Makes the whole record due.  What the row says of NATS is about messages that
+ * no stream of the centre has.
+ */
+static void
+record_due(struct spool *sp, struct spool_run *run)
+{
+	switch (run->state[DEST_NATS]) {
+	case RUN_NONE:
+		run_move(sp, run, DEST_NATS, RUN_EVENT_RECORD,
+		    run->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
+		    NULL);
+		break;
+	case STARTED:
+	case RUN_DONE:
+		run_move(sp, run, DEST_NATS, RUN_EVENT_TO_STREAM, DUE_NOW,
+		    NULL);
+		break;
+	case BACKFILL_HELD:
+		run_move(sp, run, DEST_NATS, RUN_EVENT_RELEASED, DUE_NOW, NULL);
+		break;
+	default: /* it is due, or waits for an earlier run or an admin */
+		break;
+	}
+}
+
 static int
 run_to_stream(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -26,12 +52,11 @@ run_to_stream(struct spool *sp, struct spool_run *run, void *arg)
 	run_move(sp, run, DEST_REST, RUN_EVENT_TO_STREAM, DUE_NOW, "");
 	run->flags &= ~(RUN_MISSING_IN_BACKEND | RUN_SUPERSEDED |
 	    RUN_FORGET_AFTER_DELETE | RUN_BACKFILL);
-	if (was != RUN_DONE && was != KEPT_REPLACEABLE &&
-	    run->state[DEST_NATS] == RUN_NONE) {
-		run_move(sp, run, DEST_NATS, RUN_EVENT_RECORD,
-		    run->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
-		    NULL);
+	if (was != RUN_DONE && was != KEPT_REPLACEABLE) {
+		record_due(sp, run);
 		++*n;
+		if (spool_order(sp, run) == -1)
+			return -1;
 	}
 	return spool_save(sp, run);
 }

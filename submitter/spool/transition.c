@@ -190,6 +190,8 @@ static const struct {
 	{ NATS, RUN_EVENT_CHANGED, S(STARTED), START_DUE, NEVER, 1 },
 	{ REST, RUN_EVENT_TO_STREAM, ALL & ~S(RUN_NONE), RUN_NONE, RUN_NONE,
 	    1 },
+	{ NATS, RUN_EVENT_TO_STREAM, S(STARTED) | S(RUN_DONE), START_DUE,
+	    START_DUE_ENDED, 1 },
 };
 
 static struct log_limit said_forbidden;

@@ -175,6 +175,14 @@ test_start_stop_SOURCES = tests/unit/submitter/delivery/test_start_stop.c \
 test_start_stop_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_start_stop_LDADD = $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_stream_delivery
+TESTS += test_stream_delivery
+test_stream_delivery_SOURCES = \
+	tests/unit/submitter/delivery/test_stream_delivery.c \
+	$(SUBMITTER_SIMULATION)
+test_stream_delivery_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_stream_delivery_LDADD = $(SUBMITTER_LIBS)
+
 # submitter/reconcile
 check_PROGRAMS += test_backfill
 TESTS += test_backfill

@@ -195,6 +195,11 @@ static const struct test_case cases[] = {
 	    "end 10/100-500 completed", "" },
 	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 101, "", "" } } },
 
+	{ "a run that ended in its prolog completes", NULL, {
+	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 105,
+	    "end 10/100-105 requeued never-ran", "" },
+	{ SHOWN, "COMPLETING", 0, 50, 100, 0, "", "" } } },
+
 	{ "the same, found when it has ended", NULL, {
 	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 101,
 	    "end 10/100-101 requeued never-ran", "" },

@@ -258,6 +258,27 @@ test_requeued(void)
 	file_remove();
 }
 
+/* Accounting has the start of a false start a second later: it stays done. */
+static void
+test_false_start_moved(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row, start;
+	struct job job;
+
+	for (start = 1000; start <= 1001; start++) {
+		record_make(&job, 54, start, start == 1000 ? JOB_NEVER_RAN : 0,
+		    1003, END_REQUEUED);
+		job.submit = 990;
+		CHECK_INT(spool_put(sp, &job, &row),
+		    start == 1000 ? PUT_NEW : PUT_KNOWN);
+		job_clear(&job);
+	}
+	CHECK_INT(spool_runs(sp), 0);
+	spool_close(sp);
+	file_remove();
+}
+
 /* As if cc-backend had taken it, or what there was of it. */
 static void
 sent_as(struct spool *sp, int64_t row, enum run_state state)
@@ -455,6 +476,7 @@ main(void)
 	test_hold_moved();
 	test_part_of_undelivered();
 	test_requeued();
+	test_false_start_moved();
 	test_last();
 	test_first();
 	rmdir(dir);

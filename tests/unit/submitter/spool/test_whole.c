@@ -19,7 +19,7 @@ static struct spool *sp;
 static int64_t row;
 
 static enum spool_put
-put(unsigned flags, int64_t end, const char *script)
+put_at(int64_t start, unsigned flags, int64_t end, const char *script)
 {
 	enum spool_put rc;
 	struct job job;
@@ -28,7 +28,7 @@ put(unsigned flags, int64_t end, const char *script)
 	job_init(&job);
 	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
 	job.key.job = 12;
-	job.key.start = 1000;
+	job.key.start = start;
 	job.flags = JOB_HAS_START | flags;
 	job.end = end;
 	job.state = end != 0 ? END_COMPLETED : END_NOT;
@@ -40,6 +40,12 @@ put(unsigned flags, int64_t end, const char *script)
 	if (id != 0)
 		row = id;
 	return rc;
+}
+
+static enum spool_put
+put(unsigned flags, int64_t end, const char *script)
+{
+	return put_at(1000, flags, end, script);
 }
 
 static struct spool_run
@@ -165,6 +171,43 @@ test_to_stream(void)
 	CHECK_INT(spool_count(sp, DEST_REST, START_COMMITTED), 0);
 }
 
+/*
+ * The same of a suite that published its runs by NATS, too: what NATS has of a
+ * run is no record of a stream.
+ */
+static void
+test_to_stream_with_nats(void)
+{
+	struct spool_run run;
+	int64_t older;
+
+	spool_policy(sp)->whole = 0;
+	spool_policy(sp)->to[DEST_REST] = 1;
+	CHECK_INT(put(0, 2000, NULL), PUT_NEW);
+	older = row;
+	accept_start();
+	run = run_now();
+	CHECK_INT(run_move(sp, &run, DEST_NATS, RUN_EVENT_STOPPED, DUE_KEEP,
+		      NULL),
+	    0);
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(run_now().state[DEST_NATS], RUN_DONE);
+	CHECK_INT(run_now().state[DEST_REST], START_DUE_ENDED);
+	/* The next run of the job is known to NATS, too. */
+	CHECK_INT(put_at(3000, JOB_LIVE, 0, NULL), PUT_NEW);
+	accept_start();
+	CHECK_INT(run_now().state[DEST_NATS], STARTED);
+	spool_policy(sp)->whole = 1;
+	spool_policy(sp)->to[DEST_REST] = 0;
+	CHECK_INT(spool_to_stream(sp), 2);
+	CHECK_INT(run_now().state[DEST_REST], RUN_NONE);
+	CHECK_INT(run_now().state[DEST_NATS], START_BLOCKED);
+	row = older;
+	CHECK_INT(run_now().state[DEST_REST], RUN_NONE);
+	CHECK_INT(run_now().state[DEST_NATS], START_DUE_ENDED);
+	CHECK_INT(spool_to_stream(sp), 0);
+}
+
 static void
 spool_begin(const char *name)
 {
@@ -195,6 +238,9 @@ main(void)
 	spool_close(sp);
 	spool_begin("to_stream.db");
 	test_to_stream();
+	spool_close(sp);
+	spool_begin("to_stream_nats.db");
+	test_to_stream_with_nats();
 	spool_close(sp);
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	CHECK_INT(system(cmd), 0);

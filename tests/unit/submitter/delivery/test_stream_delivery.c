@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whole records for a stream (deliver "stream"), with a simulated clock and
+ * simulated answers of the stream: changes on the way, a stream that refuses
+ * records, the order of the runs of a job, job scripts that come late.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "submitter/delivery/delivery.h"
+#include "submitter/nats/nats.h"
+#include "submitter/spool/spool.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define SENT_MAX 16
+#define SCRIPT	 "#!/bin/sh\n"
+
+/* Messages without an answer, and the caller that waits for the answers. */
+static struct {
+	uint64_t token;
+	int64_t start;
+	int64_t end;
+	int has_script;
+} sent[SENT_MAX];
+static int n_sent;
+static int refuses; /* nats_send_record() fails with this errno */
+static int calls;   /* of nats_send_record() */
+static nats_done_fn *answer;
+
+struct nats *
+nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
+    nats_up_fn *up, void *arg)
+{
+	static int nats;
+
+	(void)base;
+	(void)names;
+	(void)up;
+	(void)arg;
+	answer = done;
+	return (struct nats *)&nats;
+}
+
+void
+nats_use(struct nats *n, struct nats_conf *nc)
+{
+	(void)n;
+	(void)nc;
+}
+
+int
+nats_is_up(const struct nats *n)
+{
+	(void)n;
+	return 1;
+}
+
+int
+nats_has_room(const struct nats *n)
+{
+	(void)n;
+	return 1;
+}
+
+int
+nats_send(struct nats *n, const struct payload *p,
+    const struct payload_how *how, const struct job *job, enum message kind,
+    int64_t again, uint64_t token, const char **why)
+{
+	(void)n;
+	(void)p;
+	(void)how;
+	(void)job;
+	(void)kind;
+	(void)again;
+	(void)token;
+	(void)why;
+	CHECK(0);
+	return -1;
+}
+
+int
+nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
+    const char **why)
+{
+	(void)n;
+	(void)again;
+	calls++;
+	*why = NULL;
+	if (refuses != 0 || n_sent == SENT_MAX) {
+		errno = refuses;
+		return -1;
+	}
+	sent[n_sent].token = token;
+	sent[n_sent].start = job->key.start;
+	sent[n_sent].end = job->end;
+	sent[n_sent++].has_script = job->script != NULL;
+	return 0;
+}
+
+/* The stream answers the oldest message. */
+static void
+answers(enum nats_result result, const char *why)
+{
+	uint64_t token = sent[0].token;
+
+	CHECK(n_sent > 0);
+	memmove(&sent[0], &sent[1], sizeof(sent) - sizeof(sent[0]));
+	n_sent -= n_sent > 0;
+	answer(token, result, why, &sim);
+}
+
+static void
+run(void)
+{
+	nats_delivery_run(sim.nats_delivery);
+}
+
+static void
+put(int64_t start, unsigned flags, int64_t end, const char *script)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 7;
+	job.key.start = start;
+	job.flags = JOB_HAS_START | flags | (end == 0 ? JOB_LIVE : 0);
+	job.end = end;
+	job.state = end != 0 ? END_COMPLETED : END_NOT;
+	job.script = script != NULL ? strdup(script) : NULL;
+	job_add_host(&job, "n1");
+	spool_put(sim.spool, &job, &row);
+	job_clear(&job);
+}
+
+/* The state by NATS; RUN_STATE__COUNT when there is no row. */
+static enum run_state
+state(int64_t start)
+{
+	struct run_key key = { .job = 7, .start = start };
+	struct spool_run row;
+
+	snprintf(key.cluster, sizeof(key.cluster), "alpha");
+	return spool_find(sim.spool, &key, &row) == 1 ? row.state[DEST_NATS] :
+							RUN_STATE__COUNT;
+}
+
+static void
+begin(void)
+{
+	sim_begin();
+	conf_set(&sim.w->conf, CONF_NATS_SERVER, "[\"127.0.0.1\"]");
+	spool_policy(sim.spool)->whole = 1;
+	spool_policy(sim.spool)->wait_commit = 0;
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	spool_policy(sim.spool)->script_key = "jobScript";
+	nats_delivery_conf(sim.nats_delivery, NULL);
+	n_sent = refuses = calls = 0;
+}
+
+static void
+test_changes(void)
+{
+	begin();
+	put(1000, JOB_MORE, 0, NULL);
+	run();
+	CHECK_INT(n_sent, 1);
+	/* The script comes before the answer: the record is sent again. */
+	put(1000, 0, 0, SCRIPT);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), START_DUE);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].has_script, 1);
+	/* The end comes before the answer. */
+	put(1000, 0, 2000, NULL);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), STOP_DUE);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].end, 2000);
+	/* An answer that does not come is no end of the work. */
+	answers(NATS_AWAY, "no connection");
+	CHECK_INT(state(1000), STOP_DUE);
+	sim_run(SIM_MINUTE);
+	run();
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
+/* A full stream gets nothing until its next try; then all rows are due. */
+static void
+test_full(void)
+{
+	begin();
+	put(1000, 0, 2000, NULL);
+	run();
+	answers(NATS_REFUSED, "maximum bytes exceeded");
+	CHECK_INT(state(1000), START_DUE_ENDED);
+	CHECK_INT(nats_delivery_hold(sim.nats_delivery, 0)->until != 0, 1);
+	put(3000, 0, 4000, NULL);
+	run();
+	CHECK_INT(n_sent, 0);
+	sim_run(SIM_MINUTE);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), RUN_STATE__COUNT);
+	CHECK_INT(nats_delivery_hold(sim.nats_delivery, 0)->until, 0);
+	/* The later run of the job follows the earlier one. */
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].start, 3000);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(3000), RUN_STATE__COUNT);
+	sim_end();
+}
+
+/* The script comes when the run is done, and there is no memory to send it. */
+static void
+test_late_script(void)
+{
+	begin();
+	put(1000, JOB_MORE, 2000, NULL);
+	sim_run(SIM_MINUTE);
+	run();
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), RUN_STATE__COUNT);
+	put(1000, JOB_PARTIAL, 0, SCRIPT);
+	refuses = ENOMEM;
+	calls = 0;
+	run();
+	CHECK_INT(calls, 1);
+	/* The next try waits: the event loop does not spin. */
+	run();
+	CHECK_INT(calls, 1);
+	refuses = 0;
+	sim_run(SIM_MINUTE);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].has_script, 1);
+	answers(NATS_SENT, NULL);
+	run();
+	CHECK_INT(n_sent, 0);
+	sim_end();
+}
+
+int
+main(void)
+{
+	test_changes();
+	test_full();
+	test_late_script();
+	return check_done();
+}

@@ -46,7 +46,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		st->step = STEP_IDLE;
 		stream_start(st);
 	} else if (st->step != STEP_IDLE)
-		stream_fail(st, "JetStream does not answer in time");
+		stream_fail(st,
+		    "JetStream does not answer: is it enabled, and is the "
+		    "login permitted to use $JS.API and _INBOX_centre?");
 }
 
 static int

@@ -678,6 +678,23 @@ test_api_errors(void)
 	stop(t);
 }
 
+/* A broker does not answer what the login is not permitted to ask. */
+static void
+test_no_answer(void)
+{
+	struct streams *t = start();
+
+	up = 1;
+	streams_link(t, 1);
+	streams_begin(t);
+	CHECK(next("$JS.API.STREAM.INFO") != NULL);
+	event_active(t->list[0]->timer, EV_TIMEOUT, 1);
+	loop_settle(base);
+	CHECK(strstr(status_of(t).problem, "_INBOX_centre") != NULL);
+	retry(t);
+	stop(t);
+}
+
 /* 200 streams with any number of messages stay within the budget. */
 static void
 test_fair(void)
@@ -750,6 +767,7 @@ main(void)
 	test_status();
 	test_consumer_lost();
 	test_api_errors();
+	test_no_answer();
 	test_fair();
 	test_conf();
 	event_base_free(base);

@@ -164,6 +164,10 @@ main(void)
 		list_check(&lists[i]);
 	list_check(&dangerous);
 	list_check(&no_command);
+	if (check_on_valgrind()) {
+		printf("filters are not checked: valgrind has no seccomp(2)\n");
+		return check_done();
+	}
 	for (i = 0; i < COUNT(roles); i++) {
 		filter_check(roles[i], SCMP_ARCH_X86_64);
 		filter_check(roles[i], SCMP_ARCH_AARCH64);

@@ -120,11 +120,12 @@ run(struct outcome *o, const char *path, int explicit_path)
 	pid = fork();
 	if (pid == 0) {
 		close(fds[0]);
-		dup2(log, STDERR_FILENO);
-		log_init("parser", LOG_LEVEL_INFO);
+		/* valgrind refuses a limit of descriptors: not in the log. */
 		if (check_on_valgrind())
 			parser_limits();
-		else
+		dup2(log, STDERR_FILENO);
+		log_init("parser", LOG_LEVEL_INFO);
+		if (!check_on_valgrind())
 			parser_confine(fds[1]);
 		_exit(parser_run(path, explicit_path, fds[1]) & 0xff);
 	}

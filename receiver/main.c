@@ -282,7 +282,7 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
-	/* What is not acknowledged comes again. */
+	/* The broker sends messages without an acknowledgement again. */
 	secret_wipe_all();
 	worker_exit(w);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the receiver reports: `status`, `metrics` and the summary. */
+/* Rows of the receiver for `status` and `metrics`, and its summary. */
 #ifndef RECEIVER_REPORT_H
 #define RECEIVER_REPORT_H
 

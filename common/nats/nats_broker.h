@@ -38,7 +38,7 @@ enum nats_trouble {
 	TROUBLE_STREAM	/* no stream accepts the subject, or JetStream is off */
 };
 
-/* What the caller does; all are required. */
+/* Functions of the caller; all are required. */
 struct nats_broker_ops {
 	/* Makes a connection.  Takes t.  0, or -1 when no thread can start. */
 	int (*connect)(struct nats_target *t, void *arg);

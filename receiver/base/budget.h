@@ -16,7 +16,7 @@
 /* The longest message that is fetched. */
 #define BUDGET_LONGEST (16u * 1024 * 1024 - BUDGET_OWN_BYTES)
 
-/* What one stream uses: asked for, or received and not durable yet. */
+/* Messages of one stream that were requested, or received and not durable yet. */
 struct budget_use {
 	unsigned messages;
 	size_t bytes;
@@ -28,7 +28,7 @@ struct budget {
 	size_t extra_bytes;
 };
 
-/* What the next pull request of a stream may ask for. */
+/* Limits of the next pull request of a stream. */
 struct budget_grant {
 	unsigned messages; /* 0 = wait until messages are durable */
 	size_t bytes;

@@ -20,7 +20,7 @@ struct window {
 	uint8_t bits[WINDOW_MAX / 8]; /* held, by sequence % WINDOW_MAX */
 };
 
-/* What a message is. */
+/* The place of a message in its stream, from the sequences taken before. */
 enum window_kind {
 	WINDOW_NEXT,  /* directly behind the highest */
 	WINDOW_KNOWN, /* it arrived before and was taken */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the messages of the streams become for the submitter.  A record is
- * decoded, its authority is checked, and it is sent on; the submitter
+ * The intake decodes the messages of the streams, checks that each record is of
+ * the cluster of its stream, and sends it to the submitter.  The submitter
  * acknowledges records and positions by their number.
  */
 #ifndef RECEIVER_INTAKE_INTAKE_H

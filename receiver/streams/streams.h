@@ -30,7 +30,7 @@ struct stream_message {
 	size_t len;
 };
 
-/* What the owner did with a message. */
+/* Result of the owner for a message. */
 enum stream_take {
 	STREAM_SENT, /* a record was sent to the submitter */
 	STREAM_DONE, /* it needs no record: acknowledge it */

@@ -16,7 +16,7 @@ static struct event_base *base;
 static struct channel *ours, *theirs;
 static struct intake *intake;
 
-/* What the submitter got last. */
+/* The last message to the submitter. */
 static unsigned n_frames, type;
 static uint64_t frame, identity, sequence;
 static char cluster[CLUSTER_MAX];

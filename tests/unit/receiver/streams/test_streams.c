@@ -16,7 +16,7 @@
 #define CREATED	 "2026-11-22T17:00:05Z"
 #define IDENTITY 1795366805000000000ULL
 
-/* What the box has published. */
+/* Messages that the box has published. */
 static struct sent {
 	char subject[256];
 	char answer[32]; /* "" = none */
@@ -26,7 +26,7 @@ static unsigned n_sent;
 static unsigned seen; /* of sent: those that a test has looked at */
 static int up;
 
-/* What the owner of the box got. */
+/* Messages that the owner of the box got. */
 static uint64_t got[SENT_MAX];
 static unsigned n_got;
 static uint64_t frames;
@@ -444,7 +444,7 @@ test_update(void)
 	stop(t);
 }
 
-/* What expired before it was read is counted and told. */
+/* Messages that expired before they were read are counted and reported. */
 static void
 test_expired(void)
 {

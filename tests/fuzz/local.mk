@@ -10,7 +10,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_ex
 	fuzz_job_list fuzz_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
 	fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
-	fuzz_spool fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
+	fuzz_spool fuzz_stream_api fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values
 endif
 
@@ -119,6 +119,12 @@ fuzz_spool_SOURCES = tests/fuzz/fuzz_spool.c tests/fuzz/fuzz.h
 fuzz_spool_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
 fuzz_spool_LDFLAGS = $(fuzz_link) -Wl,--wrap=fatalx,--wrap=sqlite3_open_v2
 fuzz_spool_LDADD = $(SPOOL_LIBS)
+
+# Its box needs libnats, which this file does not.
+fuzz_stream_api_SOURCES = tests/fuzz/fuzz_stream_api.c tests/fuzz/fuzz.h \
+	receiver/streams/api.c
+fuzz_stream_api_LDFLAGS = $(fuzz_link)
+fuzz_stream_api_LDADD = $(COMMON_LIBS)
 
 fuzz_summary_SOURCES = tests/fuzz/fuzz_summary.c tests/fuzz/fuzz.h
 fuzz_summary_LDFLAGS = $(fuzz_link)

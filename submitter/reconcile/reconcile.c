@@ -83,6 +83,14 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 		    run_key_text(key), what, action);
 }
 
+const char *
+lookup_action(const struct submitter *s, const char *action)
+{
+	return spool_policy(s->spool)->from_stream ?
+	    "waits until its cluster publishes the run again" :
+	    action;
+}
+
 /* Makes a row for a run that is open in cc-backend. */
 static void
 from_backend_put(struct reconcile *r, const struct run_key *key)
@@ -122,9 +130,10 @@ row_victim(struct reconcile *r, const struct run_key *key)
 		CRASH_POINT("repair-exhumed");
 	}
 	diff_tell(r, key, "open in cc-backend, ended and delivered here",
-	    !r->repair ? "reported" :
-		r->dry ? "would be stopped again" :
-			 "stopped again");
+	    !r->repair ?
+		"reported" :
+		lookup_action(r->s,
+		    r->dry ? "would be stopped again" : "stopped again"));
 }
 
 static void
@@ -144,9 +153,10 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 		r->filter->asks(r->filter_arg, key, SYNC_STOP, text);
 	} else
 		diff_tell(r, key, text,
-		    r->dry ? "would be looked up in "
-			     "Slurm, and stopped if it has ended" :
-			     "looked up in Slurm");
+		    lookup_action(r->s,
+			r->dry ? "would be looked up in "
+				 "Slurm, and stopped if it has ended" :
+				 "looked up in Slurm"));
 }
 
 static void
@@ -236,9 +246,10 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		r->filter->asks(r->filter_arg, &run->key, SYNC_START, unshown);
 	} else
 		diff_tell(r, &run->key, unshown,
-		    r->dry ? "would be looked "
-			     "up in Slurm, and started again if it runs" :
-			     "started again if Slurm shows it");
+		    lookup_action(r->s,
+			r->dry ? "would be looked "
+				 "up in Slurm, and started again if it runs" :
+				 "started again if Slurm shows it"));
 	if (r->dry || (run->flags & RUN_MISSING_IN_BACKEND))
 		return 0;
 	run->flags |= RUN_MISSING_IN_BACKEND;

@@ -106,6 +106,10 @@ on_asks(void *arg, const struct run_key *key, enum sync_way way,
 {
 	struct sync *y = arg;
 
+	if (spool_policy(y->s->spool)->from_stream) {
+		sync_tell(y, key, difference, lookup_action(y->s, ""));
+		return;
+	}
 	if (y->asked == NULL)
 		y->asked = calloc(ASKED_MAX, sizeof(*y->asked));
 	if (y->asked == NULL || y->n_asked == ASKED_MAX) {

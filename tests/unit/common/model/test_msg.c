@@ -23,6 +23,16 @@ test_table(void)
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
 	h.type = MSG__COUNT;
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
+	/* The receiver has records only: no evidence about Slurm. */
+	h = (struct msg_header) { MSG_NOT_FOUND, 0, 64, 0 };
+	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_SUBMITTER) == NULL);
+	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) != NULL);
+	h = (struct msg_header) { MSG_WATERMARK, 0, 64, 0 };
+	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_SUBMITTER) == NULL);
+	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) != NULL);
+	h = (struct msg_header) { MSG_NODES, 0, 64, 0 };
+	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_SUBMITTER) == NULL);
+	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) != NULL);
 	/* Every message has its row. */
 	for (type = 0; type < MSG__COUNT; type++)
 		CHECK(msg_name(type) != NULL);

@@ -225,6 +225,28 @@ def purge(client):
     return client.ask("$JS.API.STREAM.PURGE.JOBS").get("success", False)
 
 
+def kills_of_both(s, b, new, rounds):
+    """Kills the submitter and stops or kills the broker while runs start and end."""
+    everyone = []
+    for _ in range(rounds):
+        more = [new() for _ in range(random.randint(5, 60))]
+        everyone += more
+        s.tell(*more, wait=5)
+        time.sleep(random.random() * 0.2)
+        s.kill()
+        s.start()
+        s.mark(NOW)
+        s.tell(*[r.ended() for r in more], wait=5)
+        time.sleep(random.random() * 0.2)
+        b.signal(random.choice((signal.SIGSTOP, signal.SIGKILL)))
+        time.sleep(0.3)
+        if b.process.poll() is None:
+            b.signal(signal.SIGCONT)
+        else:
+            b.start()
+    return everyone
+
+
 def jetstream():
     b = lab.Broker(T, 'jetstream: {store_dir: "%s/js"}' % T)
     client = lab.Client(b.port, subject="nothing")
@@ -254,22 +276,7 @@ def jetstream():
     c.soon("the broker is back: all is acknowledged", lambda: s.number("nats_waiting") == 0 and
            s.number("spool_runs") == 0, 90, s.status)
     everyone = runs + away
-    for _ in range(6):
-        more = [new() for _ in range(random.randint(5, 60))]
-        everyone += more
-        s.tell(*more, wait=5)
-        time.sleep(random.random() * 0.2)
-        s.kill()
-        s.start()
-        s.mark(NOW)
-        s.tell(*[r.ended() for r in more], wait=5)
-        time.sleep(random.random() * 0.2)
-        b.signal(random.choice((signal.SIGSTOP, signal.SIGKILL)))
-        time.sleep(0.3)
-        if b.process.poll() is None:
-            b.signal(signal.SIGCONT)
-        else:
-            b.start()
+    everyone += kills_of_both(s, b, new, 6)
     c.soon("kills of both sides: all is acknowledged", lambda: s.number("nats_waiting") == 0 and
            s.number("spool_runs") == 0, 120, s.status)
     whole_soon("REST has each once", f, everyone, 30)
@@ -384,22 +391,7 @@ def whole():
     c.soon("it has room again: all is there", lambda: s.number("spool_runs") == 0, 90, s.status)
     c.true("(status: %s)" % s.status()["deliver"], s.status()["deliver"] == "stream, accepted")
     everyone = first + runs
-    for _ in range(4):
-        more = [new() for _ in range(random.randint(5, 60))]
-        everyone += more
-        s.tell(*more, wait=5)
-        time.sleep(random.random() * 0.2)
-        s.kill()
-        s.start()
-        s.mark(NOW)
-        s.tell(*[r.ended() for r in more], wait=5)
-        time.sleep(random.random() * 0.2)
-        b.signal(random.choice((signal.SIGSTOP, signal.SIGKILL)))
-        time.sleep(0.3)
-        if b.process.poll() is None:
-            b.signal(signal.SIGCONT)
-        else:
-            b.start()
+    everyone += kills_of_both(s, b, new, 4)
     c.soon("kills of both sides: all is acknowledged", lambda: s.number("spool_runs") == 0, 120, s.status)
     client = lab.Client(b.port, subject="nothing")
     wrong = [w for w in stream_holds(client, everyone) if w[0] not in (late.job, after.job)]

@@ -40,7 +40,8 @@ static struct {
 
 static enum process_id current;
 static jmp_buf death;
-static const char *death_why;
+/* a copy: the caller's text ends with its stack */
+static char death_why[128];
 static void (*on_fault)(const char *where);
 
 void *
@@ -244,7 +245,7 @@ process_die(const char *why)
 {
 	if (current == PROCESS_NONE)
 		invariant_fail("the world ends itself: %s", why);
-	death_why = why;
+	snprintf(death_why, sizeof(death_why), "%s", why);
 	longjmp(death, 1);
 }
 

@@ -7,9 +7,6 @@
  */
 #include "config.h"
 
-#include <string.h>
-
-#include "common/model/summary.h"
 #include "tests/simulate/backend.h"
 #include "tests/simulate/book.h"
 #include "tests/simulate/check.h"
@@ -21,6 +18,7 @@
 #include "tests/simulate/reduce.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/site/choices.h"
+#include "tests/simulate/site/collector_process.h"
 #include "tests/simulate/site/faults.h"
 #include "tests/simulate/site/hooks.h"
 #include "tests/simulate/site/runner.h"
@@ -30,57 +28,11 @@
 
 #define EPOCH	    1795262400 /* 2026-11-21T12:00:00Z */
 #define QUIET_HOURS 38	       /* a day and a half */
-#define RESTART_MS  800	       /* at most, of a worker */
 #define POINTS	    20000      /* frames of the collector between crashes */
 
 static struct supervised *collector, *submitter;
 static struct prng choices;
 static int64_t points_left; /* until the collector crashes at a frame */
-
-extern char __start_collector_data[], __stop_collector_data[];
-extern char __start_collector_bss[], __stop_collector_bss[];
-
-/* --- the collector --- */
-
-static void
-on_start(void)
-{
-	collector_begin(supervised_fd(collector));
-}
-
-static void
-collector_start(void *arg)
-{
-	(void)arg;
-	supervised_start(collector);
-}
-
-static int64_t
-restart_ms(void)
-{
-	return (int64_t)prng_below(&choices, RESTART_MS);
-}
-
-static void
-on_ended(const char *why)
-{
-	(void)why;
-	supervised_ended(collector);
-	link_process_ended(PROCESS_COLLECTOR);
-	runner_ended();
-	hooks_disconnect();
-	world_after(PROCESS_NONE, restart_ms(), collector_start, NULL);
-}
-
-static const struct process_ops collector_ops = {
-	.name = "collector",
-	.memory = {
-		{ __start_collector_data, __stop_collector_data },
-		{ __start_collector_bss, __stop_collector_bss },
-	},
-	.start = on_start,
-	.ended = on_ended,
-};
 
 /* Called when one of both is ready: a new socketpair if the other is, too. */
 static void
@@ -95,54 +47,9 @@ sides_join(void)
 	supervised_peer(submitter, ROLE_COLLECTOR, l, 1);
 }
 
-static struct link *
-neighbour(enum role role)
-{
-	struct link *l = link_new(PROCESS_NONE, PROCESS_COLLECTOR);
-
-	supervised_peer(collector, role, l, 1);
-	return l;
-}
-
-static void
-on_ready(struct supervised *sv)
-{
-	(void)sv;
-	runner_connect(neighbour(ROLE_RUNNER));
-	hooks_connect(neighbour(ROLE_LISTENER));
-	sides_join();
-}
-
-/* The collector's own view, about once a second. */
-static struct summary summary;
-
-static void
-on_message(struct supervised *sv, const struct msg_header *h,
-    const uint8_t *payload)
-{
-	struct reader r;
-
-	(void)sv;
-	if (h->type != MSG_SUMMARY)
-		return;
-	memset(&summary, 0, sizeof(summary));
-	rd_init(&r, payload, h->length);
-	summary_read(&r, &summary);
-	invariant(rd_end(&r) == 0, "a malformed summary");
-}
-
-static const struct supervisor_ops supervisor_ops = {
-	.ready = on_ready,
-	.frame = on_message,
-};
+static const struct collector_ops collector_ops = { .ready = sides_join };
 
 /* --- faults --- */
-
-static void
-collector_crash(void)
-{
-	process_kill(PROCESS_COLLECTOR, "killed");
-}
 
 static void
 submitter_crash(void)
@@ -150,33 +57,11 @@ submitter_crash(void)
 	process_kill(PROCESS_SUBMITTER, "killed");
 }
 
-static void
-listener_back(void *arg)
-{
-	(void)arg;
-	if (supervised_serves(collector))
-		hooks_connect(neighbour(ROLE_LISTENER));
-}
-
-static void
-listener_crash(void)
-{
-	hooks_crash();
-	world_after(PROCESS_NONE, restart_ms(), listener_back, NULL);
-}
-
-static void
-reload(void)
-{
-	reload_choose(collector, &choices);
-	supervised_reload(collector);
-}
-
 static const struct fault_ops fault_ops = {
 	.collector_crash = collector_crash,
 	.store_crash = submitter_crash,
-	.listener_crash = listener_crash,
-	.reload = reload,
+	.listener_crash = collector_listener_crash,
+	.reload = collector_reload,
 };
 
 /* Of either process. */
@@ -218,11 +103,7 @@ processes_define(void)
 {
 	int history = prng_chance(&choices, 250000);
 
-	process_define(PROCESS_COLLECTOR, &collector_ops);
-	collector = supervised_new(PROCESS_COLLECTOR, ROLE_COLLECTOR,
-	    &supervisor_ops);
-	supervised_conf(collector, CONF_GPU_PCI_ADDRS, SITE_DEVICES);
-	reload_choose(collector, &choices);
+	collector = collector_new(&choices, &collector_ops);
 	submitter = submitter_new("120", history);
 	/* The last day is not read again: nothing hides a gap. */
 	if (prng_chance(&choices, 500000)) {
@@ -265,20 +146,8 @@ seed_begin(uint64_t seed, int no_faults)
 	slurm_choose(&choices);
 	others_begin();
 	site_faults_begin(&fault_ops, no_faults);
-	collector_start(NULL);
+	collector_process_start();
 	submitter_begin(sides_join);
-}
-
-/* After the quiet day nothing is open and nothing is wrong. */
-static void
-summary_verdict(void)
-{
-	invariant(summary.running == 0, "the collector has %llu open runs",
-	    (unsigned long long)summary.running);
-	invariant(summary.n == 0, "the collector reports: %s",
-	    summary.problems[0].text);
-	invariant(hooks_waiting() == 0, "%u hooks are not acknowledged",
-	    hooks_waiting());
 }
 
 static void
@@ -309,7 +178,7 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 		world_run(HOUR_MS, NULL);
 	while (slurm_busy() > 0);
 	world_run(QUIET_HOURS * HOUR_MS, NULL);
-	summary_verdict();
+	collector_verdict();
 	check_end();
 	book_check();
 	figures_fill(f);

@@ -17,6 +17,7 @@ tests_simulate_joined_joined_SOURCES = \
 	tests/simulate/network.c \
 	tests/simulate/others.c \
 	tests/simulate/site/choices.c \
+	tests/simulate/site/collector_process.c \
 	tests/simulate/site/faults.c \
 	tests/simulate/site/hooks.c \
 	tests/simulate/site/runner.c \

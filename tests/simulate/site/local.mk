@@ -29,6 +29,8 @@ tests_simulate_run_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 tests_simulate_run_collector_SOURCES = \
 	tests/simulate/site/choices.c \
 	tests/simulate/site/choices.h \
+	tests/simulate/site/collector_process.c \
+	tests/simulate/site/collector_process.h \
 	tests/simulate/site/faults.c \
 	tests/simulate/site/faults.h \
 	tests/simulate/site/hooks.c \

@@ -36,6 +36,8 @@ enum conf_effect {
 	CONF_EFFECT_SERVICE  /* needs a restart of the service */
 };
 
+#define CONF_CLUSTERS_MAX 256 /* clusters of a centre; see conf_keys.h */
+
 struct conf_rule {
 	const char *name;
 	enum conf_type type;

@@ -16,7 +16,7 @@ cluster_names_conf(struct submitter *s)
 	char name[CLUSTER_MAX];
 
 	c->n = 0;
-	while (c->n < CLUSTER_NAMES_MAX &&
+	while (c->n < CONF_CLUSTERS_MAX &&
 	    conf_list_item(list, c->n, name, sizeof(name)) == 1)
 		memcpy(c->names[c->n++], name, sizeof(name));
 	c->configured = c->n != 0;

@@ -6,18 +6,18 @@
 #ifndef SUBMITTER_BASE_CLUSTER_NAMES_H
 #define SUBMITTER_BASE_CLUSTER_NAMES_H
 
-#include "common/model/job.h"
 #include "common/log.h"
+#include "common/model/conf.h"
+#include "common/model/job.h"
 
 struct submitter;
 
-#define CLUSTER_NAMES_MAX 256 /* of the key clusters, as in conf_keys.h */
 /* Without the key there is one cluster; an admin may rename it. */
 #define CLUSTER_NAMES_LEARNED 4
 
 /* Zero-initialise. */
 struct cluster_names {
-	char names[CLUSTER_NAMES_MAX][CLUSTER_MAX];
+	char names[CONF_CLUSTERS_MAX][CLUSTER_MAX];
 	unsigned n;
 	int configured; /* the names of the key clusters, else reported ones */
 	struct log_limit refused;

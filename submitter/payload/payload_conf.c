@@ -53,9 +53,9 @@ read_names(struct payload *p, const char *text, char *reason, size_t size)
 		snprintf(reason, size, "clusterNames is not an object");
 		goto done;
 	}
-	if (json_object_size(root) > CLUSTER_NAMES_MAX) {
+	if (json_object_size(root) > CONF_CLUSTERS_MAX) {
 		snprintf(reason, size, "clusterNames has more than %d names",
-		    CLUSTER_NAMES_MAX);
+		    CONF_CLUSTERS_MAX);
 		goto done;
 	}
 	json_object_foreach(root, key, value)

@@ -3,6 +3,7 @@
 #ifndef SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
 #define SUBMITTER_PAYLOAD_PAYLOAD_CONF_H
 
+#include "common/model/conf.h"
 #include "common/model/job.h"
 
 struct cpumap;
@@ -30,8 +31,6 @@ struct writer;
 void payload_meta_write(const struct payload *p, const struct payload_how *how,
     const struct job *job, int threads, struct writer *w);
 
-#define CLUSTER_NAMES_MAX 64 /* clusters of one slurmdbd */
-
 struct payload {
 	unsigned fields;       /* 1u << enum meta_field */
 	int update_info;       /* send slurmInfo again with the end */
@@ -42,7 +41,7 @@ struct payload {
 	struct {
 		char *slurm; /* owned */
 		char *cc;    /* owned */
-	} names[CLUSTER_NAMES_MAX];
+	} names[CONF_CLUSTERS_MAX];
 };
 
 #endif

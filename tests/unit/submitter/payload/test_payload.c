@@ -185,6 +185,29 @@ check_meta(void)
 	    conf_payload(CONF_CPU_MAP, "{\"a\":1}", why, sizeof(why)) == NULL);
 }
 
+/* A name for each cluster of a centre, and no more. */
+static void
+check_cluster_names(void)
+{
+	char text[CONF_CLUSTERS_MAX * 24 + 64], why[256] = "";
+	struct payload *p;
+	unsigned i;
+	size_t n;
+
+	text[0] = '{';
+	for (i = 0, n = 1; i < CONF_CLUSTERS_MAX; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+		    "%s\"s%u\":\"C%u\"", i == 0 ? "" : ",", i, i);
+	snprintf(text + n, sizeof(text) - n, "}");
+	p = conf_payload(CONF_CLUSTER_NAMES, text, why, sizeof(why));
+	CHECK(p != NULL);
+	CHECK_STR(payload_cluster(p, "s255"), "C255");
+	payload_free(p);
+	snprintf(text + n, sizeof(text) - n, ",\"x\":\"X\"}");
+	CHECK(conf_payload(CONF_CLUSTER_NAMES, text, why, sizeof(why)) == NULL);
+	CHECK_STR(why, "clusterNames has more than 256 names");
+}
+
 /* All patterns of a rule must match; no tag is written twice. */
 static void
 check_tags(void)
@@ -389,5 +412,6 @@ main(void)
 	payload_free(plain);
 	payload_free(NULL);
 	wr_clear(&w);
+	check_cluster_names();
 	return check_done();
 }

@@ -28,7 +28,7 @@ on_link_message(const struct link_message *m, void *arg)
 
 	if (check_is_on())
 		check_message(m);
-	else
+	else if (!asks_receive(v->asks, m))
 		streams_receive(v->streams, m);
 }
 
@@ -46,10 +46,12 @@ on_link_changed(int up, void *arg)
 {
 	struct receiver *v = arg;
 
-	if (check_is_on())
+	if (check_is_on()) {
 		check_link(up);
-	else
-		streams_link(v->streams, up);
+		return;
+	}
+	streams_link(v->streams, up);
+	asks_link(v->asks, up);
 }
 
 static const struct link_ops link_ops = {
@@ -80,6 +82,28 @@ static const struct streams_ops streams_ops = {
 	.position = on_stream_position,
 };
 
+static int
+on_is_current(const char *cluster, void *arg)
+{
+	struct receiver *v = arg;
+
+	return streams_is_current(v->streams, cluster);
+}
+
+static void
+on_not_found(const char *cluster, const struct ask_run *runs, unsigned n,
+    void *arg)
+{
+	struct receiver *v = arg;
+
+	intake_not_found(v->intake, cluster, runs, n);
+}
+
+static const struct asks_ops asks_ops = {
+	.is_current = on_is_current,
+	.not_found = on_not_found,
+};
+
 /* --- the worker --- */
 
 static void
@@ -101,6 +125,7 @@ on_init(struct worker *w)
 	if (v->link == NULL)
 		fatalx("out of memory");
 	v->streams = streams_new(w->base, v->link, &streams_ops, v);
+	v->asks = asks_new(w->base, v->link, &asks_ops, v);
 	v->intake = intake_new();
 }
 
@@ -131,6 +156,7 @@ on_conf_commit(struct worker *w)
 	link_use(v->link, v->checked);
 	v->checked = NULL;
 	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
+	asks_conf(v->asks, conf_str(&w->conf, CONF_CLUSTERS));
 }
 
 static void
@@ -183,6 +209,7 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 		return;
 	streams_reset(v->streams);
 	streams_pause(v->streams, 0);
+	asks_reset(v->asks);
 	intake_peer(v->intake, c);
 }
 
@@ -256,6 +283,10 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		break;
 	case MSG_FLOW:
 		on_flow(v, c, r);
+		break;
+	case MSG_LOOKUP:
+		if (asks_lookup(v->asks, r) == -1)
+			channel_broken(c, "lookup");
 		break;
 	default:
 		/* resume-from and others: times of Slurm, which is elsewhere */

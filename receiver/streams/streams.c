@@ -302,6 +302,15 @@ streams_new(struct event_base *base, struct link *link,
 }
 
 int
+streams_is_current(const struct streams *t, const char *cluster)
+{
+	const struct stream *st = by_name(t, cluster);
+
+	return st != NULL && st->step == STEP_READ && st->waiting == 0 &&
+	    st->window.held == 0 && !t->paused;
+}
+
+int
 streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 {
 	const struct stream *st;

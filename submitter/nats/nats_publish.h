@@ -26,12 +26,15 @@ struct nats_item {
 	char id[MESSAGE_ID_MAX];
 	char subject[STREAM_NAME_MAX]; /* of a record; else natsSubject */
 	uint64_t serial;	       /* of a record: names its answer */
+	int is_answer; /* to a question: not acknowledged, id is not used */
 	int answered;
 	enum nats_result result;
 	int duplicate; /* the stream already had the id */
 	char why[160]; /* reason of the result; "" = none */
 };
 STAILQ_HEAD(nats_items, nats_item);
+
+#define NATS_ASKS_MAX 16 /* clusters of one host that publishes */
 
 /* An open connection. */
 struct nats_session {
@@ -43,7 +46,9 @@ struct nats_session {
 	/* records: answers of the streams, and their subject without number */
 	natsSubscription *acks; /* owned; NULL = other messages */
 	char inbox[STREAM_NAME_MAX + 64];
-	uint64_t serial; /* of the last record */
+	uint64_t serial;		       /* of the last record */
+	natsSubscription *asks[NATS_ASKS_MAX]; /* owned */
+	unsigned n_asks;
 };
 
 /* Sets the result and its reason in this item and in all behind it. */

@@ -177,6 +177,7 @@ static void
 stream_found(struct stream *st, const struct api_answer *a, const char *kept)
 {
 	position_find(st, a);
+	st->end = a->last;
 	config_check(st, a, kept);
 	ask(st, STEP_DELETE, "CONSUMER.DELETE", API_CONSUMER, NULL);
 }

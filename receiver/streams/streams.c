@@ -306,7 +306,8 @@ streams_is_current(const struct streams *t, const char *cluster)
 {
 	const struct stream *st = by_name(t, cluster);
 
-	return st != NULL && st->step == STEP_READ && st->waiting == 0 &&
+	return st != NULL && st->step == STEP_READ &&
+	    st->window.highest >= st->end && st->waiting == 0 &&
 	    st->window.held == 0 && !t->paused;
 }
 

@@ -423,6 +423,30 @@ test_rate(void)
 	end();
 }
 
+/*
+ * Without questions of the centre this host looks up its runs whose start is not
+ * confirmed: when the collector is there, then at each ccPollInterval.
+ */
+static void
+test_unconfirmed(void)
+{
+	begin();
+	conf_set(&sim.w->conf, CONF_CC_POLL_INTERVAL, "60");
+	record(7, JOB_UNCONFIRMED, 0);
+	record(8, JOB_LIVE, 0);
+	reconcile_peer(sim.reconcile);
+	pass(0);
+	CHECK_INT(n_lookups, 1);
+	CHECK_INT(n_keys, 1);
+	pass(59000);
+	CHECK_INT(n_lookups, 1);
+	pass(1000);
+	CHECK_INT(n_lookups, 2);
+	pass(60000);
+	CHECK_INT(n_lookups, 3);
+	end();
+}
+
 int
 main(void)
 {
@@ -433,5 +457,6 @@ main(void)
 	test_no_word();
 	test_errors();
 	test_rate();
+	test_unconfirmed();
 	return check_done();
 }

@@ -213,7 +213,7 @@ answer_use(struct asker *q, const struct ask_answer *answer)
 static void
 answer_read(struct asker *q, const struct link_message *m)
 {
-	struct ask_answer answer;
+	struct ask_answer answer = { .n = 0 };
 	char why[ASK_TEXT_MAX];
 	const char *wrong;
 

@@ -23,7 +23,7 @@ runs_hold(const struct ask_run *runs, unsigned n)
 static void
 question_check(const char *text, size_t n)
 {
-	struct ask ask, again;
+	struct ask ask = { .n = 0 }, again = { .n = 0 };
 	char why[ASK_TEXT_MAX];
 	struct writer w;
 
@@ -47,7 +47,7 @@ question_check(const char *text, size_t n)
 static void
 answer_check(const char *text, size_t n)
 {
-	struct ask_answer answer;
+	struct ask_answer answer = { .n = 0 };
 	char why[ASK_TEXT_MAX];
 
 	if (ask_answer_read(&answer, text, n, why, sizeof(why)) == -1) {

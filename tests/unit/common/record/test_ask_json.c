@@ -44,7 +44,7 @@ answer(const char *text)
 static void
 test_question(void)
 {
-	struct ask a = { .nonce = NONCE, .n = 2 }, b;
+	struct ask a = { .nonce = NONCE, .n = 2 }, b = { .n = 0 };
 	struct writer w;
 	unsigned i;
 
@@ -82,7 +82,7 @@ test_answer(void)
 		.error = "its collector is not running",
 		.asked = 3,
 		.n = 1 };
-	struct ask_answer b;
+	struct ask_answer b = { .n = 0 };
 	struct writer w;
 
 	a.not_found[0] = (struct ask_run) { 7, 1000 };

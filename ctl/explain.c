@@ -93,7 +93,8 @@ reply_join(struct ctl_reply *into, struct ctl_reply *from)
 	return 0;
 }
 
-void
+/* "1763733605.123" as ISO 8601 with milliseconds; "" is "now". */
+static void
 event_time(const char *field, char *buf, size_t size)
 {
 	const char *text, *dot = strchr(field, '.'), *zone;

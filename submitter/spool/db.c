@@ -219,8 +219,9 @@ spool_query(struct spool *sp, enum sql id, const struct sql_value *values,
 	return st;
 }
 
-int
-spool_exec(struct spool *sp, sqlite3_stmt *st)
+/* Executes a statement that returns no rows; 0 or -1. */
+static int
+stmt_exec(struct spool *sp, sqlite3_stmt *st)
 {
 	return spool_step(sp, st) == 0 ? 0 : -1;
 }
@@ -230,7 +231,7 @@ exec_id(struct spool *sp, enum sql id)
 {
 	sqlite3_stmt *st = spool_stmt(sp, id);
 
-	return st != NULL ? spool_exec(sp, st) : -1;
+	return st != NULL ? stmt_exec(sp, st) : -1;
 }
 
 int
@@ -255,7 +256,7 @@ spool_change(struct spool *sp, enum sql id, const struct sql_value *values,
 	if (spool_begin(sp) == -1 ||
 	    (st = spool_query(sp, id, values, n)) == NULL)
 		return -1;
-	return spool_exec(sp, st);
+	return stmt_exec(sp, st);
 }
 
 int

@@ -109,8 +109,9 @@ done:
 	return text;
 }
 
-void
-conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
+/* Adds one secret for the memfd of the process that gets the key. */
+static void
+secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
     size_t n)
 {
 	struct writer *to = conf_is_for(&p->conf, key, ROLE_RECEIVER) ?
@@ -165,7 +166,7 @@ add_file(struct conf_parse *p, enum conf_key key, const char *sign,
 		conf_error(p, conf_rule(key)->name, NULL, "%.256s: is not %s",
 		    conf_str(&p->conf, key), what);
 	else
-		conf_secret_add(p, key, text, n);
+		secret_add(p, key, text, n);
 	explicit_bzero(text, n);
 	free(text);
 }
@@ -200,7 +201,7 @@ add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 		    source);
 		return;
 	}
-	conf_secret_add(p, CONF_CC_REST_JWT, text, n);
+	secret_add(p, CONF_CC_REST_JWT, text, n);
 	p->has_token = 1;
 }
 
@@ -247,7 +248,7 @@ read_token(struct conf_parse *p)
 		if (given == NULL)
 			read_credential(p);
 		else {
-			conf_secret_add(p, CONF_CC_REST_JWT, given,
+			secret_add(p, CONF_CC_REST_JWT, given,
 			    strlen(given));
 			p->has_token = 1;
 		}
@@ -273,7 +274,7 @@ add_plain(struct conf_parse *p, enum conf_key key)
 	const char *text = p->secret[key];
 
 	if (text != NULL && *text != '\0')
-		conf_secret_add(p, key, text, strlen(text));
+		secret_add(p, key, text, strlen(text));
 }
 
 static int

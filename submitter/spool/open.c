@@ -190,20 +190,12 @@ static int
 schema_failed(struct spool *sp)
 {
 	int code = sqlite3_errcode(sp->db);
-	int64_t page = spool_sum_bad();
 
 	/* A duplicate row: the index does not match the table. */
 	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
 	    code == SQLITE_CONSTRAINT)
 		sp->damaged = 1;
-	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error),
-		    "the checksum of page "
-		    "%lld is wrong",
-		    (long long)page);
-	else
-		snprintf(sp->error, sizeof(sp->error), "%s",
-		    sqlite3_errmsg(sp->db));
+	spool_error_note(sp, 0);
 	return -1;
 }
 

@@ -294,6 +294,14 @@ void spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n);
 /* A statement with bound values, ready to step; NULL on an error. */
 sqlite3_stmt *spool_query(struct spool *sp, enum sql id,
     const struct sql_value *values, size_t n);
+/* 1 when the query has a row; 0 when not, or on an error. */
+int spool_has_row(struct spool *sp, enum sql id, const struct sql_value *values,
+    size_t n);
+/*
+ * Stores SQLite's last error, or the page whose checksum is wrong, for
+ * spool_error().  code: SQLite's, which the text then contains; 0 = without.
+ */
+void spool_error_note(struct spool *sp, int code);
 /*
  * Begins the transaction and executes a statement that changes rows; 0 or -1.
  */

@@ -262,7 +262,8 @@ next_print(FILE *f, enum dest dest, enum run_state state, enum run_event event)
 		open = ended;
 	if (ended == RUN_STATE__COUNT || (end == 0 && open != RUN_STATE__COUNT))
 		ended = open;
-	fprintf(f, "    %-34s -> %s\n", run_event_text(event), run_state_label(open));
+	fprintf(f, "    %-34s -> %s\n", run_event_text(event),
+	    run_state_label(open));
 	if (ended != open)
 		fprintf(f, "      %-32s -> %s\n", "if it has ended",
 		    run_state_label(ended));

@@ -21,28 +21,34 @@ name_of(enum conf_key key)
 }
 
 static void
-check_rest(struct conf_parse *p, int has_token)
+check_active_only(struct conf_parse *p)
+{
+	const char *name = name_of(CONF_ACTIVE_ONLY);
+	char second[256];
+
+	if (!conf_bool(&p->conf, CONF_ACTIVE_ONLY))
+		return;
+	if (conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
+		sizeof(second)) == 1)
+		conf_error(p, name, NULL,
+		    "is for one cluster and its two controllers, but "
+		    "`clusters` has several");
+	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
+		conf_error(p, name, NULL,
+		    "needs ccRestSubmitJobs: NATS cannot tell what the other "
+		    "controller has sent");
+}
+
+static void
+check_rest(struct conf_parse *p)
 {
 	const char *url = conf_str(&p->conf, CONF_CC_REST_URL);
 	const char *name = name_of(CONF_CC_REST_URL);
-	char second[256];
 	struct destination d;
 
 	if (conf_delivers_to_stream(&p->conf))
 		return; /* nothing is sent to cc-backend */
-	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
-	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
-		sizeof(second)) == 1)
-		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
-		    "is for one "
-		    "cluster and its two controllers, but `clusters` has "
-		    "several");
-	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
-	    !conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
-		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
-		    "needs "
-		    "ccRestSubmitJobs: NATS cannot tell what the other "
-		    "controller has sent");
+	check_active_only(p);
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
 		if (!conf_is_set(p, CONF_NATS_SERVER))
 			conf_warn(p, name_of(CONF_CC_REST_SUBMIT), NULL,
@@ -57,11 +63,11 @@ check_rest(struct conf_parse *p, int has_token)
 		    "(for NATS alone, set ccRestSubmitJobs to false)");
 		return;
 	}
-	if (!has_token)
+	if (!p->has_token)
 		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL,
 		    "is not set, nor "
 		    "is ccRestJwtFile: cc-backend will refuse each request");
-	if (has_token && destination_parse_url(&d, url) == 0 && !d.tls &&
+	if (p->has_token && destination_parse_url(&d, url) == 0 && !d.tls &&
 	    !host_is_local(d.host))
 		conf_warn(p, name, NULL,
 		    "http to another host: the token is "
@@ -212,7 +218,7 @@ void
 conf_check_all(struct conf_parse *p)
 {
 	conf_check_fan_in(p);
-	check_rest(p, p->has_token);
+	check_rest(p);
 	check_nats(p);
 	check_sockets(p);
 	check_extra_paths(p);

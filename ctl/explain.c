@@ -170,8 +170,7 @@ print_reply(const struct ctl_args *args, const struct ctl_reply *a)
 	}
 	if (fflush(stdout) != 0) {
 		fprintf(stderr,
-		    "cc-slurm-adapterctl: cannot write to "
-		    "standard output\n");
+		    "cc-slurm-adapterctl: cannot write to standard output\n");
 		return EXIT_REFUSED;
 	}
 	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;

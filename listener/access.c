@@ -134,9 +134,8 @@ networks_init(struct access_list *access, const char *hosts, char *reason,
 		conf_list_item(hosts, (unsigned)i, item, sizeof(item));
 		if (network_parse(item, &access->networks[i]) == -1) {
 			snprintf(reason, size,
-			    "prepAllowedHosts: \"%s\" is "
-			    "neither an IP address nor a network such as "
-			    "10.1.0.0/16",
+			    "prepAllowedHosts: \"%s\" is neither an IP address "
+			    "nor a network such as 10.1.0.0/16",
 			    item);
 			return -1;
 		}

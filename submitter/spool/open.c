@@ -298,9 +298,8 @@ bring_up(struct spool *sp, int64_t version)
 			continue;
 		memcpy(why, sp->error, sizeof(why));
 		snprintf(sp->error, sizeof(sp->error),
-		    "it cannot be migrated "
-		    "from version %lld (this needs as much space as the "
-		    "file): %.120s",
+		    "it cannot be migrated from version %lld (this needs as "
+		    "much space as the file): %.120s",
 		    (long long)version, why);
 		return sp->error;
 	}
@@ -464,8 +463,8 @@ read_setup(struct spool *sp, int64_t *version)
 
 	sqlite3_db_config(sp->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (sqlite3_exec(sp->db,
-		"PRAGMA locking_mode = EXCLUSIVE; "
-		"PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_KIB,
+		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; "
+		"PRAGMA cache_size = " CACHE_KIB,
 		NULL, NULL, NULL) != SQLITE_OK ||
 	    spool_ask(sp, "PRAGMA application_id", &app) == -1 ||
 	    spool_ask(sp, "PRAGMA user_version", version) == -1)

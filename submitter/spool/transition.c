@@ -224,9 +224,8 @@ run_move(struct spool *sp, struct spool_run *run, enum dest dest,
 	if (next == NEVER) {
 		sp->forbidden++;
 		log_limited(&said_forbidden, log_errorx,
-		    "%s: the event \"%s\" "
-		    "is not allowed in the state \"%s\"; the run keeps its "
-		    "state",
+		    "%s: the event \"%s\" is not allowed in the state \"%s\"; "
+		    "the run keeps its state",
 		    run_key_text(&run->key), run_event_text(event),
 		    run_state_label(run->state[dest]));
 		return -1;

@@ -59,14 +59,14 @@ check_rest(struct conf_parse *p)
 	}
 	if (*url == '\0') {
 		conf_error(p, name, NULL,
-		    "is not set: no job can be sent "
-		    "(for NATS alone, set ccRestSubmitJobs to false)");
+		    "is not set: no job can be sent (for NATS alone, set "
+		    "ccRestSubmitJobs to false)");
 		return;
 	}
 	if (!p->has_token)
 		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL,
-		    "is not set, nor "
-		    "is ccRestJwtFile: cc-backend will refuse each request");
+		    "is not set, nor is ccRestJwtFile: cc-backend will refuse "
+		    "each request");
 	if (p->has_token && destination_parse_url(&d, url) == 0 && !d.tls &&
 	    !host_is_local(d.host))
 		conf_warn(p, name, NULL,
@@ -74,8 +74,7 @@ check_rest(struct conf_parse *p)
 		    "readable in the network; use https://");
 	if (strchr(url, '@') != NULL)
 		conf_warn(p, name, NULL,
-		    "has a password in it, which is not "
-		    "kept secret there");
+		    "has a password in it, which is not kept secret there");
 }
 
 static void
@@ -134,9 +133,8 @@ check_sockets(struct conf_parse *p)
 	    connect.kind == CONF_ADDRESS_UNIX &&
 	    strcmp(listen.path, connect.path) != 0)
 		conf_warn(p, name_of(CONF_PREP_CONNECT), NULL,
-		    "is not the "
-		    "path of prepSockListenPath: hooks on this host will not "
-		    "reach the daemon");
+		    "is not the path of prepSockListenPath: hooks on this host "
+		    "will not reach the daemon");
 	if (listen.kind == CONF_ADDRESS_UNIX && strcmp(listen.path, ctl) == 0)
 		conf_error(p, name_of(CONF_CTL_SOCK), NULL,
 		    "must not be the path of prepSockListenPath");
@@ -179,8 +177,8 @@ check_extra_paths(struct conf_parse *p)
 				hidden = conf_str(&p->conf, kept[k]);
 		if (hidden != NULL)
 			conf_error(p, name, NULL,
-			    "\"%.200s\" would "
-			    "allow Slurm's commands to read %.200s",
+			    "\"%.200s\" would allow Slurm's commands to read "
+			    "%.200s",
 			    path, hidden);
 	}
 }

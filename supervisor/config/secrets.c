@@ -111,8 +111,7 @@ done:
 
 /* Adds one secret for the memfd of the process that gets the key. */
 static void
-secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
-    size_t n)
+secret_add(struct conf_parse *p, enum conf_key key, const void *bytes, size_t n)
 {
 	struct writer *to = conf_is_for(&p->conf, key, ROLE_RECEIVER) ?
 	    &p->receiver_secrets :
@@ -122,8 +121,8 @@ secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
 	wr_blob(to, bytes, n);
 	if (wr_end(to) == -1)
 		conf_error(p, conf_rule(key)->name, NULL,
-		    "all secrets and "
-		    "certificates together are too long (at most %u bytes)",
+		    "all secrets and certificates together are too long (at "
+		    "most %u bytes)",
 		    CONF_SECRETS_MAX);
 }
 
@@ -145,9 +144,8 @@ key_file_read(struct conf_parse *p, enum conf_key key, size_t max, size_t *n)
 	    (mode & (S_IROTH | S_IWOTH)) == 0)
 		return text;
 	conf_error(p, rule->name, NULL,
-	    "%.256s: is %s by other users "
-	    "(mode %04o): chmod 600",
-	    path, mode & S_IROTH ? "readable" : "writable", mode);
+	    "%.256s: is %s by other users (mode %04o): chmod 600", path,
+	    mode & S_IROTH ? "readable" : "writable", mode);
 	explicit_bzero(text, *n);
 	free(text);
 	return NULL;
@@ -196,9 +194,7 @@ add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 		if (text[i] > ' ' && text[i] < 0x7f)
 			continue;
 		conf_error(p, "ccRestJwtFile", NULL,
-		    "%.256s: has more than "
-		    "one word or is not a token",
-		    source);
+		    "%.256s: has more than one word or is not a token", source);
 		return;
 	}
 	secret_add(p, CONF_CC_REST_JWT, text, n);
@@ -248,8 +244,7 @@ read_token(struct conf_parse *p)
 		if (given == NULL)
 			read_credential(p);
 		else {
-			secret_add(p, CONF_CC_REST_JWT, given,
-			    strlen(given));
+			secret_add(p, CONF_CC_REST_JWT, given, strlen(given));
 			p->has_token = 1;
 		}
 		return;

@@ -356,22 +356,26 @@ queue_end(struct walk *k)
 }
 
 static void
-on_queue(struct walk *k)
+on_queue(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
 	static const enum run_state waiting[] = { START_DUE, STOP_DUE,
 		STOP_BLOCKED, START_CONFLICT, STOP_CONFLICT, DELETE_DUE,
 		START_BLOCKED, START_DUE_ENDED, STOPPED_BY_OTHERS };
+	struct walk k = { .s = s,
+		.req = req,
+		.request = request,
+		.left = req->limit != 0 ? req->limit : QUEUE_ROWS };
 	size_t i;
 
-	k->counts = !wants_all(k);
-	if (k->req->flags & CTL_FLAG_REJECTED) {
-		queue_walk(k, START_REJECTED);
-		queue_walk(k, STOP_REJECTED);
+	k.counts = !wants_all(&k);
+	if (req->flags & CTL_FLAG_REJECTED) {
+		queue_walk(&k, START_REJECTED);
+		queue_walk(&k, STOP_REJECTED);
 	} else {
 		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
-			queue_walk(k, waiting[i]);
+			queue_walk(&k, waiting[i]);
 	}
-	queue_end(k);
+	queue_end(&k);
 }
 
 static void
@@ -444,13 +448,47 @@ ctl_retry_all(struct submitter *s)
 }
 
 static void
-on_rejected(struct walk *k, spool_fn *fn, const char *what)
+rejected_change(struct submitter *s, uint64_t request,
+    const struct ctl_request *req, spool_fn *fn, const char *what)
 {
+	struct walk k = { .s = s, .req = req, .request = request };
 	char text[64];
 
-	rejected_walk(k, fn);
-	snprintf(text, sizeof(text), "%u runs %s", k->done, what);
-	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
+	rejected_walk(&k, fn);
+	snprintf(text, sizeof(text), "%u runs %s", k.done, what);
+	worker_ctl_end(s->w, request, CTL_OK, text);
+}
+
+static void
+on_retry(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	rejected_change(s, request, req, retry_one, "are due again");
+}
+
+static void
+on_drop(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	rejected_change(s, request, req, drop_one, "were dropped");
+}
+
+static void
+on_sync(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	if (req->flags & CTL_FLAG_DRY_RUN)
+		foreign_stop_repair(s, request, req);
+	sync_begin(s->sync, request, req);
+}
+
+static void
+on_backfill(struct submitter *s, uint64_t request,
+    const struct ctl_request *req)
+{
+	if (conf_reads_stream(&s->w->conf))
+		worker_ctl_end(s->w, request, CTL_ERROR,
+		    "this host does not read accounting: run the command on "
+		    "the host of the cluster");
+	else
+		backfill_ctl(s->backfill, request, req);
 }
 
 /*
@@ -474,69 +512,60 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 	worker_ctl_end(s->w, request, CTL_OK, text);
 }
 
+static void
+on_status_request(struct submitter *s, uint64_t request,
+    const struct ctl_request *req)
+{
+	on_status(s, request);
+}
+
+static void
+on_metrics(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	metrics_send(s, request);
+}
+
+static void
+on_gpus(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	ctl_gpus(s, request);
+}
+
+static void
+on_history(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	counts_begin(s, request);
+}
+
+/* Each handler ends its request, at once or later. */
+static void (*const handlers[CTL__COUNT])(struct submitter *s, uint64_t request,
+    const struct ctl_request *req) = {
+	[CTL_STATUS] = on_status_request,
+	[CTL_QUEUE] = on_queue,
+	[CTL_RETRY] = on_retry,
+	[CTL_DROP] = on_drop,
+	[CTL_SYNC] = on_sync,
+	[CTL_METRICS] = on_metrics,
+	[CTL_BACKFILL] = on_backfill,
+	[CTL_SPOOL] = ctl_spool_step,
+	[CTL_REPAIR] = on_repair,
+	[CTL_GPUS] = on_gpus,
+	[CTL_EXPLAIN] = explain_begin,
+	[CTL_HISTORY] = on_history,
+};
+
 void
 ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req)
 {
 	struct submitter *s = w->arg;
-	struct walk k = { .s = s,
-		.req = req,
-		.request = request,
-		.left = req->limit != 0 ? req->limit : QUEUE_ROWS };
 
-	if (s->spool == NULL) {
+	if (s->spool == NULL)
 		worker_ctl_end(w, request, CTL_ERROR,
-		    "the submitter is "
-		    "starting");
-		return;
-	}
-	switch ((enum ctl_verb)req->verb) {
-	case CTL_STATUS:
-		on_status(s, request);
-		break;
-	case CTL_QUEUE:
-		on_queue(&k);
-		break;
-	case CTL_RETRY:
-		on_rejected(&k, retry_one, "are due again");
-		break;
-	case CTL_DROP:
-		on_rejected(&k, drop_one, "were dropped");
-		break;
-	case CTL_SYNC:
-		if (req->flags & CTL_FLAG_DRY_RUN)
-			foreign_stop_repair(s, request, req);
-		sync_begin(s->sync, request, req);
-		break;
-	case CTL_BACKFILL:
-		if (conf_reads_stream(&s->w->conf))
-			worker_ctl_end(s->w, request, CTL_ERROR,
-			    "this host does not read accounting: run the "
-			    "command on the host of the cluster");
-		else
-			backfill_ctl(s->backfill, request, req);
-		break;
-	case CTL_REPAIR:
-		on_repair(s, request, req);
-		break;
-	case CTL_METRICS:
-		metrics_send(s, request);
-		break;
-	case CTL_GPUS:
-		ctl_gpus(s, request);
-		break;
-	case CTL_EXPLAIN:
-		explain_begin(s, request, req);
-		break;
-	case CTL_HISTORY:
-		counts_begin(s, request);
-		break;
-	case CTL_SPOOL:
-		ctl_spool_step(s, request, req);
-		break;
-	default:
+		    "the submitter is starting");
+	else if (req->verb >= CTL__COUNT || handlers[req->verb] == NULL)
 		worker_ctl_end(w, request, CTL_ERROR,
 		    "not a command of the submitter");
-		break;
-	}
+	else
+		handlers[req->verb](s, request, req);
 }

@@ -158,8 +158,8 @@ on_done(const struct http_answer *a, void *arg)
 		n->unknown = 1;
 	} else
 		log_limited(&n->not_accepted, log_warnx,
-		    "cc-backend did not accept "
-		    "node states: %s; they are sent again",
+		    "cc-backend did not accept node states: %s; they are sent "
+		    "again",
 		    v.text);
 	timer_after(n->timer,
 	    n->unknown ? UNKNOWN_WAIT : timer_jitter(2 * RETRY_WAIT));

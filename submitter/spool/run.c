@@ -309,13 +309,6 @@ spool_save(struct spool *sp, struct spool_run *run)
 int
 spool_has_starts(struct spool *sp, const struct spool_run *run, enum dest dest)
 {
-	sqlite3_stmt *st = spool_query(sp, SQL_STARTS + (enum sql)dest,
+	return spool_has_row(sp, SQL_STARTS + (enum sql)dest,
 	    VALUES(INT(run->cluster), INT(run->key.job), INT(run->id)));
-	int rc;
-
-	if (st == NULL)
-		return 0;
-	rc = spool_step(sp, st);
-	sqlite3_reset(st);
-	return rc == 1;
 }

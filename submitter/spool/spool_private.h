@@ -182,7 +182,6 @@ spool_lasted(int64_t lasted)
 int spool_finish_false_start(struct spool *sp, struct spool_run *run);
 /* 1 when the tombstone of the run is that of a false start */
 int spool_was_false_start(struct spool *sp, const struct run_key *key);
-int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
 /* Values in memory that a rollback restores. */
 struct tally {
@@ -295,6 +294,14 @@ void spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n);
 /* A statement with bound values, ready to step; NULL on an error. */
 sqlite3_stmt *spool_query(struct spool *sp, enum sql id,
     const struct sql_value *values, size_t n);
+/* 1 when the query has a row; 0 when not, or on an error. */
+int spool_has_row(struct spool *sp, enum sql id, const struct sql_value *values,
+    size_t n);
+/*
+ * Stores SQLite's last error, or the page whose checksum is wrong, for
+ * spool_error().  code: SQLite's, which the text then contains; 0 = without.
+ */
+void spool_error_note(struct spool *sp, int code);
 /*
  * Begins the transaction and executes a statement that changes rows; 0 or -1.
  */
@@ -305,8 +312,6 @@ int spool_change(struct spool *sp, enum sql id, const struct sql_value *values,
  * the statement.
  */
 int spool_step(struct spool *sp, sqlite3_stmt *st);
-/* Executes a statement that returns no rows; 0 or -1. */
-int spool_exec(struct spool *sp, sqlite3_stmt *st);
 /* Before each write: begins the transaction. 0 or -1. */
 int spool_begin(struct spool *sp);
 /* The id of a cluster in this file; -1 = unknown (add = 0) or error. */

@@ -237,6 +237,20 @@ on_flow(struct receiver *v, struct channel *c, struct reader *r)
 }
 
 static void
+on_stream_hold(struct receiver *v, struct channel *c, struct reader *r)
+{
+	char cluster[CLUSTER_MAX];
+	unsigned hold;
+
+	rd_name(r, cluster, sizeof(cluster));
+	hold = rd_u8(r);
+	if (rd_end(r) == -1)
+		channel_broken(c, "stream-hold");
+	else
+		streams_hold(v->streams, cluster, hold != 0);
+}
+
+static void
 on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
     struct reader *r, int fd)
 {
@@ -256,6 +270,9 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		break;
 	case MSG_FLOW:
 		on_flow(v, c, r);
+		break;
+	case MSG_STREAM_HOLD:
+		on_stream_hold(v, c, r);
 		break;
 	default:
 		/* resume-from and others: times of Slurm, which is elsewhere */

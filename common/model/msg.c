@@ -125,6 +125,8 @@ static const struct msg_rule {
 	[MSG_STREAM_POSITION] = { "stream-position",
 	    BIT(RECEIVER) | BIT(SUBMITTER), BIT(SUBMITTER) | BIT(RECEIVER), 28,
 	    24 + NAME, false },
+	[MSG_STREAM_HOLD] = { "stream-hold", BIT(SUBMITTER), BIT(RECEIVER), 6,
+	    5 + NAME, false },
 	[MSG_RECEIVER_SECRETS] = { "receiver-secrets", BIT(PARSER),
 	    BIT(SUPERVISOR), 0, 0, true },
 };

@@ -76,7 +76,7 @@ static int
 may_fetch(const struct stream *st)
 {
 	return st->step == STEP_READ && st->pull.messages == 0 &&
-	    room_of(st) > 0;
+	    !st->on_hold && room_of(st) > 0;
 }
 
 /* Bytes of the longest message that the broker has accepted. */
@@ -124,6 +124,8 @@ fetch_all(struct streams *t)
 		return;
 	for (i = 0; i < n; i++) {
 		st = t->list[i];
+		if (st->on_hold)
+			continue;
 		busy += st->step == STEP_READ && st->waiting > 0;
 		want_long |= st->wants_long && st->pull.messages == 0;
 	}

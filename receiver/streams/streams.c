@@ -17,6 +17,10 @@
 #include "common/record/stream_name.h"
 #include "receiver/streams/streams_private.h"
 
+#define ON_HOLD \
+	"its runs fill its share of the spool, its messages wait in the " \
+	"stream: see `cc-slurm-adapterctl queue`, or raise spoolMaxBytes"
+
 void
 stream_timer(struct stream *st, int ms)
 {
@@ -208,6 +212,7 @@ streams_reset(struct streams *t)
 	fetch_forget(t, NULL);
 	for (i = 0; i < t->n; i++) {
 		t->list[i]->identity = 0;
+		t->list[i]->on_hold = 0;
 		window_init(&t->list[i]->window, 0);
 	}
 }
@@ -238,6 +243,17 @@ void
 streams_pause(struct streams *t, int pause)
 {
 	t->paused = pause;
+	fetch_all(t);
+}
+
+void
+streams_hold(struct streams *t, const char *cluster, int hold)
+{
+	struct stream *st = by_name(t, cluster);
+
+	if (st == NULL)
+		return;
+	st->on_hold = hold;
 	fetch_all(t);
 }
 
@@ -311,9 +327,11 @@ streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 	st = t->list[i];
 	to->cluster = st->cluster;
 	to->stream = st->name;
-	to->problem = st->problem[0] != '\0' ? st->problem : st->wrong;
+	to->problem = st->problem[0] != '\0' ? st->problem :
+	    st->on_hold			     ? ON_HOLD :
+					       st->wrong;
 	to->loss = st->loss;
-	to->ready = st->step == STEP_READ;
+	to->ready = st->step == STEP_READ && !st->on_hold;
 	to->taken = st->window.taken;
 	to->waiting = st->waiting;
 	to->unacked = st->unacked;

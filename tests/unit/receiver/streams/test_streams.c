@@ -745,6 +745,34 @@ test_conf(void)
 	stop(t);
 }
 
+/* A cluster with a full share waits in its stream; the others do not. */
+static void
+test_hold(void)
+{
+	struct streams *t = started(0, 1, 500, "\"opt_start_seq\":1,");
+	unsigned from;
+
+	streams_hold(t, "alpha", 1);
+	streams_hold(t, "unknown", 1);
+	one(t, 1);
+	CHECK_INT(n_got, 1); /* it was on its way */
+	from = n_sent;
+	streams_acked(t, frames);
+	CHECK_INT(count(from, "$JS.ACK."), 1);
+	CHECK_INT(count(from, "$JS.API.CONSUMER.MSG.NEXT."), 0);
+	CHECK(!status_of(t).ready);
+	CHECK(strstr(status_of(t).problem, "its share of the spool") != NULL);
+	streams_hold(t, "alpha", 0);
+	CHECK_INT(count(from, "$JS.API.CONSUMER.MSG.NEXT."), 1);
+	CHECK(status_of(t).ready);
+	CHECK_STR(status_of(t).problem, "");
+	/* a new submitter tells it anew */
+	streams_hold(t, "alpha", 1);
+	streams_reset(t);
+	CHECK_STR(status_of(t).problem, "");
+	stop(t);
+}
+
 int
 main(void)
 {
@@ -770,6 +798,7 @@ main(void)
 	test_no_answer();
 	test_fair();
 	test_conf();
+	test_hold();
 	event_base_free(base);
 	return check_done();
 }

@@ -55,4 +55,15 @@ scancel "$wide"
 is "the end of the job that ran" wait_for 90 backend_has_ended "$wide"
 is "every run is as Slurm has it" compare --wait $((60 + 2 * COMMIT)) --expect 6
 is "the centre names the cluster" eval 'centre_ctl status | grep -q "^  $cluster "'
+centre_ctl status >"$T/status.centre"
+is "it compares with the records, not with Slurm" grep -qE '^  compared with records +[^ ]' "$T/status.centre"
+is "and has no other comparison" not grep -q 'compared with Slurm' "$T/status.centre"
+ctl status >"$T/status.cluster"
+is "the cluster shows nothing of cc-backend" not grep -qE '^cc-backend|starts delivered|compared' "$T/status.cluster"
+is "but what it has published" grep -qE '^  ends published +[6-9]' "$T/status.cluster"
+is "and that the stream accepts it" grep -qE '^  delivery +stream, accepted' "$T/status.cluster"
+accepts() { ctl metrics | grep -qxF "cc_slurm_adapter_stream_accepts{cluster=\"$cluster\"} 1"; }
+is "as a metric, too" accepts
+position() { centre_ctl metrics | grep -qE "^cc_slurm_adapter_stream_position\{cluster=\"$cluster\"\} [1-9]"; }
+is "the position is a metric of the centre" position
 test_end

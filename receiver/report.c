@@ -69,6 +69,7 @@ report_status(struct receiver *v, uint64_t request)
 		{ "records_newer", n->newer },
 		{ "records_quarantined", n->quarantined },
 		{ "quarantined", intake_quarantine_size(v->intake) },
+		{ "node_state_messages", n->states },
 	};
 	struct nats_broker_status broker;
 	struct stream_status st;

@@ -190,7 +190,6 @@ status_backend(struct submitter *s, uint64_t request)
 		"not known yet" :
 		versions[breaker_version(s->breaker)]);
 	status_backend_counts(s, request);
-	node_states_status(s->nodes, request);
 	reconcile_status(s->reconcile, request);
 }
 
@@ -224,6 +223,7 @@ on_status(struct submitter *s, uint64_t request)
 		status_backend(s, request);
 	intake_status(s->intake, request);
 	status_history(s, request);
+	node_states_status(s->nodes, request);
 	status_nats(s, request);
 	backfill_status(s->backfill, request);
 	failover_status(s->failover, request);

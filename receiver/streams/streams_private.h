@@ -79,6 +79,7 @@ struct stream {
 struct streams {
 	struct event_base *base;
 	struct link *link;
+	enum stream_kind kind;
 	const struct streams_ops *ops;
 	void *arg;
 	struct api_limits limits;

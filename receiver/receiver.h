@@ -23,6 +23,8 @@ struct receiver {
 	struct link *link;
 	struct streams *streams;
 	struct asks *asks;
+	struct streams *states;	   /* of nodes */
+	struct channel *submitter; /* borrowed; NULL = none */
 	struct intake *intake;
 };
 

@@ -145,7 +145,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		STAILQ_REMOVE_HEAD(&out, link);
 		n->in_flight--;
 		n->bytes -= item->len;
-		if (!item->is_answer) {
+		if (item->ack_by != ACK_BY_NOBODY) {
 			count(n, item);
 			n->done(item->token, item->result,
 			    item->why[0] != '\0' ? item->why : NULL, n->arg);
@@ -349,7 +349,7 @@ nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 	if (item == NULL)
 		return -1;
 	size = sizeof(item->subject);
-	item->is_answer = 1;
+	item->ack_by = ACK_BY_NOBODY;
 	item->bytes = malloc(len);
 	if (item->bytes == NULL ||
 	    (size_t)snprintf(item->subject, size, "%s", reply) >= size) {
@@ -359,6 +359,37 @@ nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 	}
 	memcpy(item->bytes, data, len);
 	item->len = len;
+	return item_put(n, item, 0);
+}
+
+int
+nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token)
+{
+	struct nats_item *item;
+	size_t len;
+
+	if (body->len > n->state.max_payload) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	item = item_new(n, token);
+	if (item == NULL)
+		return -1;
+	item->ack_by = ACK_BY_FLUSH;
+	if (stream_name(SUBJECT_OF_NODES, cluster, item->subject,
+		sizeof(item->subject)) == -1) {
+		nats_item_free(item);
+		errno = EINVAL;
+		return -1;
+	}
+	len = strlen(item->subject);
+	snprintf(item->subject + len, sizeof(item->subject) - len, ".%u",
+	    group);
+	item->bytes = body->buf;
+	item->len = body->len;
+	body->buf = NULL;
+	body->len = 0;
 	return item_put(n, item, 0);
 }
 

@@ -85,6 +85,13 @@ void nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg);
  */
 int nats_answer(struct nats *n, const char *reply, const void *data,
     size_t len);
+/*
+ * Publishes the states of a group of nodes; takes the memory of body.  NATS_SENT
+ * then says that the broker had the message: no stream acknowledges it.
+ * Otherwise as nats_send(), also errno EMSGSIZE.
+ */
+int nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token);
 /* 0 while the messages without a result use too much memory. */
 int nats_has_room(const struct nats *n);
 

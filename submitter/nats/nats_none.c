@@ -71,6 +71,14 @@ nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 }
 
 int
+nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token)
+{
+	errno = ENOTCONN;
+	return -1;
+}
+
+int
 nats_has_room(const struct nats *n)
 {
 	return 1;

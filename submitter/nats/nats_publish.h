@@ -17,6 +17,13 @@
 #include "submitter/nats/nats.h"
 #include "submitter/payload/nats_message.h"
 
+/* What confirms a message on the connection of a stream. */
+enum nats_ack_by {
+	ACK_BY_STREAM, /* a record */
+	ACK_BY_FLUSH,  /* states of nodes: no stream is asked to answer */
+	ACK_BY_NOBODY  /* the answer to a question; its owner gets no result */
+};
+
 /* One message. */
 struct nats_item {
 	STAILQ_ENTRY(nats_item) link;
@@ -26,7 +33,7 @@ struct nats_item {
 	char id[MESSAGE_ID_MAX];
 	char subject[STREAM_NAME_MAX]; /* of a record; else natsSubject */
 	uint64_t serial;	       /* of a record: names its answer */
-	int is_answer; /* to a question: not acknowledged, id is not used */
+	enum nats_ack_by ack_by;
 	int answered;
 	enum nats_result result;
 	int duplicate; /* the stream already had the id */

@@ -103,6 +103,19 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 }
 
 int
+nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token)
+{
+	(void)n;
+	(void)cluster;
+	(void)group;
+	(void)body;
+	(void)token;
+	CHECK(0);
+	return -1;
+}
+
+int
 nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 {
 	char why[ASK_TEXT_MAX];

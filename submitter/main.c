@@ -35,6 +35,7 @@
 #include "submitter/net/http_private.h"
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/centre_asks.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
@@ -219,6 +220,15 @@ secrets_report(void)
 		 "swapped: raise LimitMEMLOCK= of the unit");
 }
 
+/* A question of the centre. */
+static void
+on_ask(const struct nats_ask *ask, void *arg)
+{
+	struct submitter *s = arg;
+
+	centre_asks_question(s->centre_asks, ask);
+}
+
 static void
 conf_swap(struct submitter *s)
 {
@@ -241,6 +251,8 @@ conf_swap(struct submitter *s)
 	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
+	if (s->nats != NULL)
+		nats_on_ask(s->nats, on_ask, s);
 	secrets_report();
 }
 
@@ -391,13 +403,22 @@ on_backfill_watermark(struct submitter *s, const char *cluster, int64_t until)
 static void
 on_not_found(struct submitter *s, const struct run_key *key)
 {
+	centre_asks_not_found(s->centre_asks, key);
 	missing_report(s->missing, key);
+}
+
+static void
+on_record(struct submitter *s, const struct run_key *key, struct job *job,
+    int64_t id)
+{
+	centre_asks_record(s->centre_asks, key, job, id);
 }
 
 static const struct intake_ops intake_ops = {
 	.backfill_record = on_backfill_record,
 	.dryrun_record = on_dryrun_record,
 	.backfill_watermark = on_backfill_watermark,
+	.record = on_record,
 	.not_found = on_not_found,
 };
 
@@ -467,6 +488,7 @@ boxes_new(struct submitter *s)
 	s->failover = failover_new(s);
 	s->first_list = first_list_new(s);
 	s->backfill = backfill_new(s);
+	s->centre_asks = centre_asks_new(s);
 }
 
 /* deliver may have been "direct" when the daemon ended. */

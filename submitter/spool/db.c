@@ -567,3 +567,9 @@ spool_policy(struct spool *sp)
 {
 	return &sp->policy;
 }
+
+enum dest
+spool_first_dest(struct spool *sp)
+{
+	return sp->policy.to[DEST_REST] ? DEST_REST : DEST_NATS;
+}

@@ -249,6 +249,13 @@ int spool_value_set(struct spool *sp, const char *name, const void *p,
  */
 int spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
     int64_t *cursor);
+/* The destination whose states tell how far a run is: REST if it is in use. */
+enum dest spool_first_dest(struct spool *sp);
+/*
+ * The record of a run was changed outside of spool_put(): with policy.whole it
+ * gets the next revision.
+ */
+void spool_revision(const struct spool *sp, struct job *job);
 /* 1 when the cluster is in the table of clusters, or fits into it. */
 int spool_cluster_fits(struct spool *sp, const char *cluster);
 /* Moves the watermark forward only. 0 or -1. */

@@ -7,7 +7,8 @@ test_begin "one cluster cannot fill the spool of the centre"
 [ -x "$CSA_INST/libexec/cc-slurm-adapter/receiver" ] || skip "built without NATS"
 CLUSTERS='alpha=n[1-4],beta=n[1-4]'
 COMMIT=1
-RUNS=1500
+RUNS=600
+SCRIPT=2000	# bytes; so many runs are more than the spool can have
 backend_up
 backend_down
 mkdir -p "$T/run" "$T/state"
@@ -27,15 +28,17 @@ up() { ctl metrics | grep -q "^cc_slurm_adapter_stream_up{cluster=\"$1\"} $2$"; 
 ended() { [ "$(truth jobs "$BACKEND" "$TOKEN" --cluster "$1" | grep -c '"jobState": "completed"')" = "$2" ]; }
 
 suite_up
+spool=$(ctl -j status | lib get - status supervisor spool_dir)
 is "the streams are read" wait_for 30 reads
 # a run ends some runs after its start: few are open at a time
 for ((i = 1; i < RUNS; i += 100)); do
-	publish runs alpha $i $((i + 99))
+	publish runs alpha $i $((i + 99)) "$SCRIPT"
 done
 is "the first cluster waits, and status says why" wait_for 60 waits alpha
 publish runs beta 1 20
 is "the runs of the second one are stored" wait_for 30 queued 20
 is "the spool is not full" not logged "the spool is full"
+is "the runs of the first one are its share" [ "$(stat -c %s "$spool/spool.db")" -lt 943718 ]
 is "metrics: the first stream is not read" up alpha 0
 is "the second one is" up beta 1
 backend_up

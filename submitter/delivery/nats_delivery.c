@@ -214,6 +214,10 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 	struct nats_delivery *d = s->nats_delivery;
 	struct spool_run run;
 
+	if (token == NODES_TOKEN) {
+		node_states_published(s->nodes, result, why);
+		return;
+	}
 	if (d->in_flight > 0)
 		d->in_flight--;
 	if (token & STREAM_UPDATE_TOKEN) {

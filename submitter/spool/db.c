@@ -310,7 +310,9 @@ state_write(struct spool *sp)
 	state.resources = sp->now.resources;
 	state.resource_bytes = sp->now.resource_bytes;
 	memcpy(state.counts, sp->now.counts, sizeof(state.counts));
-	return spool_value_set(sp, SPOOL_STATE, &state, sizeof(state));
+	if (spool_value_set(sp, SPOOL_STATE, &state, sizeof(state)) == -1)
+		return -1;
+	return spool_shares_write(sp, state.clock);
 }
 
 /*

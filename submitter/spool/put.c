@@ -179,6 +179,9 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 	revision_next(sp, job);
 	if (spool_record_write(sp, run.id, job) == -1)
 		return PUT_ERROR;
+	/* A later run of the job came first and was refused, or waits. */
+	if (spool_superseded_by_later(sp, &run) == -1)
+		return PUT_ERROR;
 	return restored ? PUT_HELD : PUT_NEW;
 }
 

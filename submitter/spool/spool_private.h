@@ -69,6 +69,8 @@ enum sql {
 	SQL_RESOURCES_DROP,
 	SQL_RESOURCES_OLD,
 	SQL_RESOURCES_SIZES,
+	SQL_SHARE_OF,
+	SQL_SHARES,
 	SQL__COUNT
 };
 
@@ -165,6 +167,14 @@ int spool_resources_age(struct spool *sp, int64_t wall);
 /* resource_v1.c: the bytes after the version; the reader fails on an error */
 void spool_resources_read_v1(struct reader *r, struct job *job);
 
+/* share.c: no effect before spool_shares_begin() */
+
+/* Called before a record of this length is written, or the run removed. */
+void spool_share_set(struct spool *sp, int64_t id, size_t len);
+void spool_share_drop(struct spool *sp, int64_t id);
+/* Part of each commit; clock: as in the state.  0 or -1. */
+int spool_shares_write(struct spool *sp, int64_t clock);
+
 /* evict.c */
 
 #define SPOOL_LOW_WATER "floor" /* key of the value in table meta */
@@ -196,6 +206,7 @@ struct tally {
 		char name[CLUSTER_MAX];
 		int id;
 		int64_t cursor;
+		int64_t bytes; /* of its runs; share.c */
 	} clusters[CLUSTERS_MAX];
 	unsigned n_clusters;
 };
@@ -212,6 +223,7 @@ struct spool {
 	/* opened for reading: nothing is renamed */
 	int read_only;
 	int no_space; /* the last error was a full disk */
+	int shares;   /* the bytes of each cluster are counted */
 	char error[256];
 	int64_t boot;	/* CLOCK_BOOTTIME when opened, ms */
 	int64_t opened; /* spool_now() at that moment */

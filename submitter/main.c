@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +30,7 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/history/history.h"
 #include "submitter/intake/intake.h"
+#include "submitter/memory.h"
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
 #include "submitter/payload/topology.h"
@@ -302,9 +302,8 @@ on_age(evutil_socket_t fd, short what, void *arg)
 		n = spool_age(s->spool, time(NULL), AGE_ROWS);
 	if (n > 0)
 		commit_soon(s->commit);
-	/* Return free memory to the system after many requests. */
-	if (http_busy(s->http) == 0)
-		malloc_trim(0);
+	/* Lists of cc-backend's jobs leave free memory, too. */
+	memory_release(s);
 	timer_after(upkeep, upkeep_wait(s, n));
 }
 
@@ -338,6 +337,7 @@ on_committed(struct submitter *s)
 {
 	intake_committed(s->intake);
 	first_list_check(s->first_list);
+	memory_used(s);
 }
 
 static int
@@ -493,6 +493,7 @@ on_start(struct worker *w)
 	s->history = history_new(s, HISTORY_FILE);
 	run_history_begin(s);
 	upkeep = timer_new(s, on_age, s);
+	memory_begin(s);
 	wake_init(s, lanes);
 	boxes_new(s);
 	conf_swap(s);

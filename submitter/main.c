@@ -332,6 +332,14 @@ spool_begin_or_die(struct submitter *s)
 
 /* --- calls from lower boxes --- */
 
+/* The run of a new cluster must not be picked before the list. */
+static void
+on_before_commit(struct submitter *s)
+{
+	first_list_check(s->first_list);
+	rest_delivery_lease(s->rest);
+}
+
 static void
 on_committed(struct submitter *s)
 {
@@ -361,6 +369,7 @@ on_stuck(struct submitter *s)
 }
 
 static const struct commit_ops commit_ops = {
+	.before = on_before_commit,
 	.committed = on_committed,
 	.failed = on_commit_failed,
 	.retry = on_commit_retry,

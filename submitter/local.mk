@@ -218,6 +218,8 @@ submitter_libsubmitter_a_SOURCES = \
 	submitter/explain.c \
 	submitter/explain.h \
 	submitter/explain_text.c \
+	submitter/memory.c \
+	submitter/memory.h \
 	submitter/run_history.c \
 	submitter/run_history.h
 

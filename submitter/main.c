@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +30,7 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/history/history.h"
 #include "submitter/intake/intake.h"
+#include "submitter/memory.h"
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
 #include "submitter/payload/topology.h"
@@ -317,9 +317,8 @@ on_age(evutil_socket_t fd, short what, void *arg)
 		n = spool_age(s->spool, time(NULL), AGE_ROWS);
 	if (n > 0)
 		commit_soon(s->commit);
-	/* Return free memory to the system after many requests. */
-	if (http_busy(s->http) == 0)
-		malloc_trim(0);
+	/* Lists of cc-backend's jobs leave free memory, too. */
+	memory_release(s);
 	timer_after(upkeep, upkeep_wait(s, n));
 }
 
@@ -348,11 +347,20 @@ spool_begin_or_die(struct submitter *s)
 
 /* --- calls from lower boxes --- */
 
+/* The run of a new cluster must not be picked before the list. */
+static void
+on_before_commit(struct submitter *s)
+{
+	first_list_check(s->first_list);
+	rest_delivery_lease(s->rest);
+}
+
 static void
 on_committed(struct submitter *s)
 {
 	intake_committed(s->intake);
 	first_list_check(s->first_list);
+	memory_used(s);
 }
 
 static int
@@ -376,6 +384,7 @@ on_stuck(struct submitter *s)
 }
 
 static const struct commit_ops commit_ops = {
+	.before = on_before_commit,
 	.committed = on_committed,
 	.failed = on_commit_failed,
 	.retry = on_commit_retry,
@@ -518,6 +527,7 @@ on_start(struct worker *w)
 	s->history = history_new(s, HISTORY_FILE);
 	run_history_begin(s);
 	upkeep = timer_new(s, on_age, s);
+	memory_begin(s);
 	wake_init(s, lanes);
 	boxes_new(s);
 	conf_swap(s);

@@ -32,6 +32,11 @@ struct submitter;
 struct rest_delivery *rest_delivery_new(struct submitter *s);
 /* The lane WAKE_REST: sends what is due. */
 void rest_delivery_run(struct rest_delivery *r);
+/*
+ * Called before a commit: leases what is due in the same commit, and wakes the
+ * lane.
+ */
+void rest_delivery_lease(struct rest_delivery *r);
 /* A commit failed: the rows lack the answers since the last commit. */
 void rest_delivery_rolled_back(struct rest_delivery *r);
 /* 1 when cc-backend answers and no request is under way or due. */

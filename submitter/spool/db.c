@@ -407,6 +407,12 @@ spool_number(struct spool *sp, const char *sql)
 	return n;
 }
 
+void
+spool_shrink(struct spool *sp)
+{
+	sqlite3_db_release_memory(sp->db);
+}
+
 static int64_t
 pages(struct spool *sp, enum sql id)
 {

@@ -239,6 +239,9 @@ uint64_t spool_bytes_max(const struct spool *sp);
 /* 1 when the disk was full at the last error, and not spoolMaxBytes reached. */
 int spool_no_space(struct spool *sp);
 
+/* Frees cached pages; each is read again when it is needed. */
+void spool_shrink(struct spool *sp);
+
 /* Named values. Returns owned (and *n), or NULL when there is none. */
 void *spool_value_get(struct spool *sp, const char *name, size_t *n);
 int spool_value_set(struct spool *sp, const char *name, const void *p,

@@ -21,6 +21,50 @@
 
 /* --- calls from lower boxes --- */
 
+/* With activeOnly, only the active centre reads the streams. */
+static void
+streams_update(struct receiver *v)
+{
+	int reads = link_is_up(v->link) &&
+	    (!v->active_only || bucket_until(v->lease) != 0);
+
+	if (reads != v->reads)
+		streams_link(v->streams, reads);
+	v->reads = reads;
+}
+
+/* The submitter may send requests until then. */
+static void
+active_until_send(struct receiver *v)
+{
+	struct channel *c = v->w->peers[ROLE_SUBMITTER];
+	struct writer w;
+
+	if (c == NULL || !v->active_only)
+		return;
+	wr_init(&w, 32);
+	wr_i64(&w, bucket_until(v->lease));
+	wr_u64(&w, bucket_id(v->lease));
+	channel_send(c, MSG_ACTIVE_UNTIL, 0, &w, -1);
+	wr_clear(&w);
+}
+
+static void
+on_lease_until(int64_t until, void *arg)
+{
+	struct receiver *v = arg;
+	int active = bucket_until(v->lease) != 0;
+
+	(void)until;
+	if (active != v->active)
+		log_notice("%s",
+		    active ? "this centre is active: it has the lease" :
+			     "this centre is not active: it has no lease");
+	v->active = active;
+	active_until_send(v);
+	streams_update(v);
+}
+
 static void
 on_link_message(const struct link_message *m, void *arg)
 {
@@ -28,7 +72,7 @@ on_link_message(const struct link_message *m, void *arg)
 
 	if (check_is_on())
 		check_message(m);
-	else
+	else if (!bucket_message(v->lease, m))
 		streams_receive(v->streams, m);
 }
 
@@ -46,10 +90,12 @@ on_link_changed(int up, void *arg)
 {
 	struct receiver *v = arg;
 
-	if (check_is_on())
+	if (check_is_on()) {
 		check_link(up);
-	else
-		streams_link(v->streams, up);
+		return;
+	}
+	bucket_link(v->lease, up);
+	streams_update(v);
 }
 
 static const struct link_ops link_ops = {
@@ -101,6 +147,7 @@ on_init(struct worker *w)
 	if (v->link == NULL)
 		fatalx("out of memory");
 	v->streams = streams_new(w->base, v->link, &streams_ops, v);
+	v->lease = bucket_new(w->base, v->link, on_lease_until, v);
 	v->intake = intake_new();
 }
 
@@ -131,6 +178,10 @@ on_conf_commit(struct worker *w)
 	link_use(v->link, v->checked);
 	v->checked = NULL;
 	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
+	v->active_only = conf_bool(&w->conf, CONF_ACTIVE_ONLY);
+	bucket_conf(v->lease, v->active_only,
+	    conf_int(&w->conf, CONF_NATS_LEASE_TIME) * 1000, limits.replicas);
+	streams_update(v);
 }
 
 static void
@@ -184,6 +235,8 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 	streams_reset(v->streams);
 	streams_pause(v->streams, 0);
 	intake_peer(v->intake, c);
+	v->told.id = 0;
+	bucket_submitter(v->lease, 0, 0, 0);
 }
 
 static void
@@ -221,8 +274,20 @@ on_open_runs(struct receiver *v, struct channel *c, struct reader *r)
 
 	if (r->err)
 		channel_broken(c, "open-runs");
-	else if (bits & OPEN_RUNS_LAST)
+	else if (bits & OPEN_RUNS_LAST) {
+		bucket_submitter(v->lease, 1, v->told.id, v->told.until);
+		active_until_send(v);
 		streams_begin(v->streams);
+	}
+}
+
+static void
+on_active_until(struct receiver *v, struct channel *c, struct reader *r)
+{
+	v->told.until = rd_i64(r);
+	v->told.id = rd_u64(r);
+	if (rd_end(r) == -1)
+		channel_broken(c, "active-until");
 }
 
 static void
@@ -256,6 +321,9 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		break;
 	case MSG_FLOW:
 		on_flow(v, c, r);
+		break;
+	case MSG_ACTIVE_UNTIL:
+		on_active_until(v, c, r);
 		break;
 	default:
 		/* resume-from and others: times of Slurm, which is elsewhere */

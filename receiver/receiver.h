@@ -8,6 +8,7 @@
 
 #include "common/worker/worker.h"
 #include "receiver/intake/intake.h"
+#include "receiver/lease/bucket.h"
 #include "receiver/link/link.h"
 #include "receiver/streams/streams.h"
 
@@ -21,6 +22,14 @@ struct receiver {
 	char *checked_clusters;	   /* the key clusters of the same; owned */
 	struct link *link;
 	struct streams *streams;
+	struct bucket *lease; /* with activeOnly */
+	int active_only;
+	int active; /* the lease is held; for the log */
+	int reads;  /* streams_link() is 1 */
+	struct {    /* the submitter's lease, told before open-runs */
+		uint64_t id;
+		int64_t until;
+	} told;
 	struct intake *intake;
 };
 

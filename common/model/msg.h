@@ -116,6 +116,12 @@ enum msg_type {
 	MSG_STREAM_POSITION,
 	/* parser to supervisor: the memfd of the receiver; no payload */
 	MSG_RECEIVER_SECRETS,
+	/*
+	 * receiver and submitter: i64 CLOCK_BOOTTIME in ms until which this centre
+	 * is active (0 = it is not), u64 id of its lease (0 = none); from the
+	 * submitter, at the start: what it has
+	 */
+	MSG_ACTIVE_UNTIL,
 	MSG__COUNT
 };
 

@@ -31,6 +31,7 @@ check_rest(struct conf_parse *p, int has_token)
 	if (conf_delivers_to_stream(&p->conf))
 		return; /* nothing is sent to cc-backend */
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
+	    !conf_reads_stream(&p->conf) &&
 	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
 		sizeof(second)) == 1)
 		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,

@@ -3,8 +3,8 @@
  * The lease of two centres (activeOnly with source "stream"): which of them may
  * send requests to cc-backend.  This file decides; it has no clock and no
  * connection.  All times are CLOCK_BOOTTIME in ms, so that a stopped process
- * and a suspended host see that their time is over.  lease_bucket.h connects it
- * with NATS; the reasons are in lease.c.
+ * and a suspended host see that their time is over.  bucket.h connects it with
+ * NATS; the reasons are in lease.c.
  */
 #ifndef RECEIVER_LEASE_LEASE_H
 #define RECEIVER_LEASE_LEASE_H

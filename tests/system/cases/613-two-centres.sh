@@ -14,12 +14,16 @@ nats_up "jetstream: {store_dir: \"$T/js\"}"
 declare -A pid port=([a]=$(lib freeport 1) [b]=$(lib freeport 1))
 python3 "$SYS/two_centres.py" proxy "$BACKEND_PORT" "$T/sent" a="${port[a]}" b="${port[b]}" &
 proxy=$!
-trap 'rc=$?; for c in a b; do centre_kill $c; done; kill $proxy; trap - EXIT; test_exit $rc' EXIT
+# The link of the first centre to the broker: a stopped process is a silent link.
+link=$(lib freeport 1)
+python3 "$SYS/two_centres.py" proxy "$NATS_PORT" /dev/null link="$link" &
+link_pid=$!
+trap 'rc=$?; for c in a b; do centre_kill $c; done; kill $proxy; kill -KILL $link_pid; trap - EXIT; test_exit $rc' EXIT
 centre_conf() {
 	mkdir -p "$T/$1/run" "$T/$1/state"
 	lib conf "$T/etc/$1.json" "pidFilePath=$T/$1/run/centre.pid" \
 	    "lastRunPath=$T/$1/state/lastrun" source=stream 'clusters=["alpha"]' \
-	    natsServer=127.0.0.1 "natsPort=$NATS_PORT" natsStreamReplicas=1 activeOnly=true \
+	    natsServer=127.0.0.1 "natsPort=$2" natsStreamReplicas=1 activeOnly=true \
 	    natsLeaseTime=3 ccPollInterval=15 "ccCommitInterval=$COMMIT" "ccRestUrl=http://127.0.0.1:${port[$1]}" \
 	    "ccRestJwt=$(cat "$TOKEN")"
 }
@@ -44,8 +48,8 @@ all_ended() {
 	[ "$(grep -c '"jobState": "completed"' "$T/jobs")" = "$1" ] && [ "$(wc -l <"$T/jobs")" = "$1" ]
 }
 
-centre_conf a
-centre_conf b
+centre_conf a "$link"
+centre_conf b "$NATS_PORT"
 is "-test warns of the short lease" eval \
     '"$ADAPTER" -daemon -test -config "$T/etc/a.json" 2>&1 | grep -q "natsLeaseTime: is less than 30 s"'
 centre_up a
@@ -71,6 +75,21 @@ centre_kill b
 publish runs alpha 26 30
 is "the active one is killed: the first one takes the lease again" wait_for 30 active a
 is "each run is there once" wait_for 30 all_ended 30
+order=(a b a)
+if [ -n "${CSA_LONG:-}" ]; then
+	centre_up b
+	is "the killed one is started: it is the standby" wait_for 30 side b 'standby: .* is active since'
+	kill -STOP "$link_pid"
+	publish runs alpha 31 40
+	is "the link of the active one is silent: the other one takes the lease" wait_for 30 active b
+	is "and sends" wait_for 60 all_ended 40
+	is "the first one is not active" not active a
+	kill -CONT "$link_pid"
+	is "its link is back: it is the standby" wait_for 60 side a 'standby: .* is active since'
+	publish runs alpha 41 50
+	is "each run is there once" wait_for 30 all_ended 50
+	order=(a b a b)
+fi
 # the margin of a lease of 3 s is 2.5 s; the time is that of the proxy
-is "one sends after the other" python3 "$SYS/two_centres.py" check "$T/sent" 2 a b a
+is "one sends after the other" python3 "$SYS/two_centres.py" check "$T/sent" 2 "${order[@]}"
 test_end

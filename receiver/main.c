@@ -19,6 +19,13 @@
 #include "receiver/receiver.h"
 #include "receiver/report.h"
 
+/*
+ * Limits of the streams of states of nodes.  A state describes the present; a
+ * cluster sends all of them every nodeStateRefresh, 10 minutes by default.
+ */
+#define STATES_MAX_AGE	 3600 /* s */
+#define STATES_MAX_BYTES (16 * 1024 * 1024)
+
 /* --- calls from lower boxes --- */
 
 /* With activeOnly, only the active centre reads the streams. */
@@ -28,24 +35,25 @@ streams_update(struct receiver *v)
 	int reads = link_is_up(v->link) &&
 	    (!v->active_only || bucket_until(v->lease) != 0);
 
-	if (reads != v->reads)
-		streams_link(v->streams, reads);
+	if (reads == v->reads)
+		return;
 	v->reads = reads;
+	streams_link(v->streams, reads);
+	streams_link(v->states, reads);
 }
 
 /* The submitter may send requests until then. */
 static void
 active_until_send(struct receiver *v)
 {
-	struct channel *c = v->w->peers[ROLE_SUBMITTER];
 	struct writer w;
 
-	if (c == NULL || !v->active_only)
+	if (v->submitter == NULL || !v->active_only)
 		return;
 	wr_init(&w, 32);
 	wr_i64(&w, bucket_until(v->lease));
 	wr_u64(&w, bucket_id(v->lease));
-	channel_send(c, MSG_ACTIVE_UNTIL, 0, &w, -1);
+	channel_send(v->submitter, MSG_ACTIVE_UNTIL, 0, &w, -1);
 	wr_clear(&w);
 }
 
@@ -65,6 +73,14 @@ on_lease_until(int64_t until, void *arg)
 	streams_update(v);
 }
 
+/* Each list takes the messages of its own streams. */
+static void
+feed(struct receiver *v, const struct link_message *m)
+{
+	streams_receive(v->streams, m);
+	streams_receive(v->states, m);
+}
+
 static void
 on_link_message(const struct link_message *m, void *arg)
 {
@@ -73,7 +89,7 @@ on_link_message(const struct link_message *m, void *arg)
 	if (check_is_on())
 		check_message(m);
 	else if (!bucket_message(v->lease, m))
-		streams_receive(v->streams, m);
+		feed(v, m);
 }
 
 static void
@@ -81,8 +97,10 @@ on_link_turn(void *arg)
 {
 	struct receiver *v = arg;
 
-	if (!check_is_on())
-		streams_turn(v->streams);
+	if (check_is_on())
+		return;
+	streams_turn(v->streams);
+	streams_turn(v->states);
 }
 
 static void
@@ -126,6 +144,22 @@ static const struct streams_ops streams_ops = {
 	.position = on_stream_position,
 };
 
+/* Waits while the submitter does not read. */
+static enum stream_take
+on_states_message(const struct stream_message *m, uint64_t *frame, void *arg)
+{
+	struct receiver *v = arg;
+	enum stream_take take = intake_states(v->intake, m);
+
+	if (v->submitter != NULL && channel_full(v->submitter))
+		streams_pause(v->states, 1);
+	return take;
+}
+
+static const struct streams_ops states_ops = {
+	.message = on_states_message,
+};
+
 /* --- the worker --- */
 
 static void
@@ -146,7 +180,10 @@ on_init(struct worker *w)
 		v->link = link_new(w->base, v->resolver, &link_ops, v);
 	if (v->link == NULL)
 		fatalx("out of memory");
-	v->streams = streams_new(w->base, v->link, &streams_ops, v);
+	v->streams = streams_new(w->base, v->link, STREAM_OF_RUNS, &streams_ops,
+	    v);
+	v->states = streams_new(w->base, v->link, STREAM_OF_STATES, &states_ops,
+	    v);
 	v->lease = bucket_new(w->base, v->link, on_lease_until, v);
 	v->intake = intake_new();
 }
@@ -173,11 +210,14 @@ on_conf_commit(struct worker *w)
 	struct api_limits limits = { (unsigned)conf_int(&w->conf,
 					 CONF_NATS_STREAM_REPLICAS),
 		conf_int(&w->conf, CONF_NATS_STREAM_MAX_AGE),
-		conf_int(&w->conf, CONF_NATS_STREAM_MAX_BYTES) };
+		conf_int(&w->conf, CONF_NATS_STREAM_MAX_BYTES), 0 };
+	struct api_limits states = { limits.replicas, STATES_MAX_AGE,
+		STATES_MAX_BYTES, 1 };
 
 	link_use(v->link, v->checked);
 	v->checked = NULL;
 	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
+	streams_conf(v->states, conf_str(&w->conf, CONF_CLUSTERS), &states);
 	v->active_only = conf_bool(&w->conf, CONF_ACTIVE_ONLY);
 	bucket_conf(v->lease, v->active_only,
 	    conf_int(&w->conf, CONF_NATS_LEASE_TIME) * 1000, limits.replicas);
@@ -232,8 +272,11 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 
 	if (peer != ROLE_SUBMITTER)
 		return;
+	v->submitter = c;
 	streams_reset(v->streams);
+	streams_reset(v->states);
 	streams_pause(v->streams, 0);
+	streams_pause(v->states, 0);
 	intake_peer(v->intake, c);
 	v->told.id = 0;
 	bucket_submitter(v->lease, 0, 0, 0);
@@ -278,6 +321,7 @@ on_open_runs(struct receiver *v, struct channel *c, struct reader *r)
 		bucket_submitter(v->lease, 1, v->told.id, v->told.until);
 		active_until_send(v);
 		streams_begin(v->streams);
+		streams_begin(v->states);
 	}
 }
 
@@ -299,6 +343,20 @@ on_flow(struct receiver *v, struct channel *c, struct reader *r)
 		channel_broken(c, "flow");
 	else
 		streams_pause(v->streams, pause != 0);
+}
+
+static void
+on_stream_hold(struct receiver *v, struct channel *c, struct reader *r)
+{
+	char cluster[CLUSTER_MAX];
+	unsigned hold;
+
+	rd_name(r, cluster, sizeof(cluster));
+	hold = rd_u8(r);
+	if (rd_end(r) == -1)
+		channel_broken(c, "stream-hold");
+	else
+		streams_hold(v->streams, cluster, hold != 0);
 }
 
 static void
@@ -325,10 +383,22 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	case MSG_ACTIVE_UNTIL:
 		on_active_until(v, c, r);
 		break;
+	case MSG_STREAM_HOLD:
+		on_stream_hold(v, c, r);
+		break;
 	default:
 		/* resume-from and others: times of Slurm, which is elsewhere */
 		break;
 	}
+}
+
+static void
+on_drained(struct worker *w, struct channel *c)
+{
+	struct receiver *v = w->arg;
+
+	if (c == v->submitter)
+		streams_pause(v->states, 0);
 }
 
 static void
@@ -364,6 +434,7 @@ static const struct worker_ops ops = {
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,
 	.on_neighbour = on_neighbour,
+	.on_drained = on_drained,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
 	.summary = report_summary,

@@ -22,7 +22,9 @@ struct receiver {
 	char *checked_clusters;	   /* the key clusters of the same; owned */
 	struct link *link;
 	struct streams *streams;
-	struct bucket *lease; /* with activeOnly */
+	struct streams *states;	   /* of nodes */
+	struct channel *submitter; /* borrowed; NULL = none */
+	struct bucket *lease;	   /* with activeOnly */
 	int active_only;
 	int active; /* the lease is held; for the log */
 	int reads;  /* streams_link() is 1 */

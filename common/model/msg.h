@@ -116,6 +116,8 @@ enum msg_type {
 	MSG_STREAM_POSITION,
 	/* parser to supervisor: the memfd of the receiver; no payload */
 	MSG_RECEIVER_SECRETS,
+	/* submitter to receiver: str cluster, u8: 1 = it has used its share */
+	MSG_STREAM_HOLD,
 	/*
 	 * receiver and submitter: i64 CLOCK_BOOTTIME in ms until which this centre
 	 * is active (0 = it is not), u64 id of its lease (0 = none); from the

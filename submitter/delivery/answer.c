@@ -153,8 +153,8 @@ log_without_tags(struct submitter *s, const struct spool_run *run,
 {
 	if (strstr(v->text, "adding tag") != NULL)
 		log_limited(&said_tags, log_warnx,
-		    "%s: cc-backend has stored "
-		    "the run without some of its tags: %s",
+		    "%s: cc-backend has stored the run without some of its "
+		    "tags: %s",
 		    run_key_text(&run->key), v->text);
 }
 

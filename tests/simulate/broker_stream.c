@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JetStream of the simulated NATS server: one stream with one durable pull
- * consumer, and the answers of its API.
+ * JetStream of the simulated NATS server: streams with one durable pull consumer
+ * each, and the answers of its API.
  */
 #include "config.h"
 
@@ -16,6 +16,8 @@
 #define API	    "$JS.API."
 #define ACK	    "$JS.ACK."
 #define RECORDS	    "cc.record."
+#define OF_RECORDS  "CC_RECORD_" /* names of their streams */
+#define STREAMS	    4
 #define WINDOW_MS   (2 * MINUTE_MS) /* of duplicates */
 #define WAITING_MAX 16		    /* pull requests */
 #define NAME_LEN    256
@@ -46,9 +48,9 @@ struct pull {
 	int64_t until; /* world_ms() */
 };
 
-static struct {
+static struct stream {
 	int exists;
-	char name[NAME_LEN];
+	char name[NAME_LEN];	 /* "" = a free place */
 	char config[CONFIG_MAX]; /* JSON, as it was created */
 	int64_t created;	 /* ms since 1970 */
 	struct stored *list;	 /* by sequence, from first */
@@ -65,12 +67,46 @@ static struct {
 	struct pull pulls[WAITING_MAX];
 	unsigned n_pulls;
 	struct world_call *timer;
-} js;
+} streams[STREAMS];
+
+static struct stream *chosen = &streams[0];
+
+#define js (*chosen) /* the stream of the present request or fault */
+
+/* Chooses the stream: one that does not exist has a place, too. */
+static void
+stream_choose(const char *prefix, const char *name, size_t len)
+{
+	char full[NAME_LEN];
+	unsigned i = 0;
+
+	snprintf(full, sizeof(full), "%s%.*s", prefix, (int)len, name);
+	while (streams[i].name[0] != '\0' && strcmp(streams[i].name, full) != 0)
+		invariant(++i < STREAMS, "more than %d streams", STREAMS);
+	chosen = &streams[i];
+	snprintf(js.name, sizeof(js.name), "%s", full);
+}
+
+/* The stream that has the faults; 0 = it was never made. */
+static int
+records_choose(void)
+{
+	unsigned i;
+
+	for (i = 0; i < STREAMS; i++)
+		if (strncmp(streams[i].name, OF_RECORDS,
+			sizeof(OF_RECORDS) - 1) == 0) {
+			chosen = &streams[i];
+			return 1;
+		}
+	return 0;
+}
 
 uint64_t
 broker_last(const char *stream)
 {
-	return js.exists && strcmp(js.name, stream) == 0 ? js.last : 0;
+	stream_choose("", stream, strlen(stream));
+	return js.exists ? js.last : 0;
 }
 
 static struct stored *
@@ -101,8 +137,8 @@ answer(const struct broker_frame *f, const char *fmt, ...)
 	va_end(ap);
 	invariant(n > 0 && (size_t)n < sizeof(text), "a long answer of NATS");
 	trace("NATS: %s: %s", f->subject, text);
-	frame_to_client(frame_new(f->client, f->serial, "", f->answer, text,
-	    (size_t)n));
+	frame_to_client(
+	    frame_new(f->client, f->serial, "", f->answer, text, (size_t)n));
 }
 
 static void
@@ -147,7 +183,7 @@ static void serve(void);
 static void
 on_time(void *arg)
 {
-	(void)arg;
+	chosen = arg;
 	js.timer = NULL;
 	serve();
 }
@@ -211,8 +247,7 @@ message_deliver(struct stored *s, struct pull *p)
 	snprintf(f->reply, sizeof(f->reply),
 	    ACK "%s.centre.%u.%llu.%llu.%lld000000.%llu", js.name, s->delivered,
 	    (unsigned long long)s->sequence, (unsigned long long)++js.count,
-	    (long long)s->at,
-	    (unsigned long long)(js.last - s->sequence));
+	    (long long)s->at, (unsigned long long)(js.last - s->sequence));
 	trace("NATS: delivers message %llu: %s",
 	    (unsigned long long)s->sequence, s->id);
 	frame_to_client(f);
@@ -225,8 +260,8 @@ serve(void)
 	struct pull *p;
 
 	pulls_expire();
-	while (js.has_consumer && js.n_pulls > 0 &&
-	    (s = message_next()) != NULL) {
+	while (
+	    js.has_consumer && js.n_pulls > 0 && (s = message_next()) != NULL) {
 		p = &js.pulls[0];
 		if (s->len + OVERHEAD > p->bytes) {
 			status_send(p->client, p->serial, p->answer, 409,
@@ -240,7 +275,8 @@ serve(void)
 			pull_drop(0);
 	}
 	if (js.timer == NULL && (js.n_pulls > 0 || js.n_pending > 0))
-		js.timer = world_after(PROCESS_NONE, SECOND_MS, on_time, NULL);
+		js.timer = world_after(PROCESS_NONE, SECOND_MS, on_time,
+		    chosen);
 }
 
 static void
@@ -316,8 +352,8 @@ on_ack(const struct broker_frame *f)
 	const char *p;
 
 	p = strstr(f->subject, ".centre.");
-	invariant(p != NULL && sscanf(p, ".centre.%u.%llu.", &delivered,
-				   &sequence) == 2,
+	invariant(p != NULL &&
+		sscanf(p, ".centre.%u.%llu.", &delivered, &sequence) == 2,
 	    "acknowledgement to %s", f->subject);
 	s = stored_find(sequence);
 	if (s == NULL || !js.has_consumer || !s->pending)
@@ -340,8 +376,8 @@ created_text(void)
 
 	gmtime_r(&s, &tm);
 	snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-	    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-	    tm.tm_min, tm.tm_sec, (int)(js.created % 1000));
+	    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+	    tm.tm_sec, (int)(js.created % 1000));
 	return text;
 }
 
@@ -364,7 +400,7 @@ config_take(const struct broker_frame *f)
 }
 
 static void
-on_stream_create(const struct broker_frame *f, const char *name)
+on_stream_create(const struct broker_frame *f)
 {
 	if (js.exists) {
 		error(f, 400, 10058,
@@ -373,7 +409,6 @@ on_stream_create(const struct broker_frame *f, const char *name)
 		return;
 	}
 	js.exists = 1;
-	snprintf(js.name, sizeof(js.name), "%s", name);
 	js.created = world_true_ms();
 	js.first = js.last = 0;
 	config_take(f);
@@ -381,18 +416,18 @@ on_stream_create(const struct broker_frame *f, const char *name)
 }
 
 static void
-on_stream_info(const struct broker_frame *f, const char *name)
+on_stream_info(const struct broker_frame *f)
 {
-	if (js.exists && strcmp(js.name, name) == 0)
+	if (js.exists)
 		info_send(f);
 	else
 		error(f, 404, 10059, "stream not found");
 }
 
 static void
-on_stream_update(const struct broker_frame *f, const char *name)
+on_stream_update(const struct broker_frame *f)
 {
-	if (!js.exists || strcmp(js.name, name) != 0) {
+	if (!js.exists) {
 		error(f, 404, 10059, "stream not found");
 		return;
 	}
@@ -469,18 +504,18 @@ on_record(const struct broker_frame *f)
 /* --- requests --- */
 
 static const struct {
-	const char *prefix;
-	void (*of_stream)(const struct broker_frame *f, const char *name);
-	void (*of_consumer)(const struct broker_frame *f);
+	const char *prefix; /* the name of the stream follows, up to a dot */
+	const char *of;	    /* in front of that name */
+	void (*fn)(const struct broker_frame *f);
 } requests[] = {
-	{ API "STREAM.INFO.", on_stream_info, NULL },
-	{ API "STREAM.CREATE.", on_stream_create, NULL },
-	{ API "STREAM.UPDATE.", on_stream_update, NULL },
-	{ API "CONSUMER.DURABLE.CREATE.", NULL, on_consumer_create },
-	{ API "CONSUMER.DELETE.", NULL, on_consumer_delete },
-	{ API "CONSUMER.MSG.NEXT.", NULL, on_pull },
-	{ ACK, NULL, on_ack },
-	{ RECORDS, NULL, on_record },
+	{ API "STREAM.INFO.", "", on_stream_info },
+	{ API "STREAM.CREATE.", "", on_stream_create },
+	{ API "STREAM.UPDATE.", "", on_stream_update },
+	{ API "CONSUMER.DURABLE.CREATE.", "", on_consumer_create },
+	{ API "CONSUMER.DELETE.", "", on_consumer_delete },
+	{ API "CONSUMER.MSG.NEXT.", "", on_pull },
+	{ ACK, "", on_ack },
+	{ RECORDS, OF_RECORDS, on_record },
 };
 
 void
@@ -494,10 +529,9 @@ server_receive(const struct broker_frame *f)
 		n = strlen(requests[i].prefix);
 		if (strncmp(f->subject, requests[i].prefix, n) != 0)
 			continue;
-		if (requests[i].of_stream != NULL)
-			requests[i].of_stream(f, f->subject + n);
-		else
-			requests[i].of_consumer(f);
+		stream_choose(requests[i].of, f->subject + n,
+		    strcspn(f->subject + n, "."));
+		requests[i].fn(f);
 		return;
 	}
 	/* Nobody has this subject. */
@@ -511,7 +545,7 @@ server_receive(const struct broker_frame *f)
 int
 stream_full_set(int full)
 {
-	if (!js.exists)
+	if (!records_choose() || !js.exists)
 		return -1;
 	trace("NATS: the stream %s", full ? "is full" : "has room");
 	js.full = full;
@@ -535,6 +569,8 @@ stream_purge(void)
 {
 	size_t n = 0, i;
 
+	if (!records_choose())
+		return -1;
 	while (n < js.n && js.list[n].acked)
 		n++;
 	if (!js.exists || n == 0)
@@ -552,7 +588,7 @@ stream_purge(void)
 int
 stream_delete(void)
 {
-	if (!all_acked())
+	if (!records_choose() || !all_acked())
 		return -1;
 	while (js.n > 0)
 		free(js.list[--js.n].data);
@@ -565,7 +601,7 @@ stream_delete(void)
 int
 consumer_delete(void)
 {
-	if (!js.has_consumer)
+	if (!records_choose() || !js.has_consumer)
 		return -1;
 	consumer_reset();
 	trace("NATS: the consumer is lost");

@@ -28,6 +28,7 @@ common_libcommon_a_SOURCES = \
 	common/backoff.c \
 	common/backoff.h \
 	common/clock.c \
+	common/clock_boot.c \
 	common/clock.h \
 	common/codec.c \
 	common/codec.h \

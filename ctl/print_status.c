@@ -66,6 +66,8 @@ static const struct shown {
 	    0 },
 	{ "cc-backend", "submitter", "token", "token", FORM_PLAIN, 0 },
 	{ "cc-backend", "submitter", "side", "this side", FORM_TEXT, 0 },
+	{ "cc-backend", "receiver", "lease", "lease", FORM_TEXT, 0 },
+	{ "cc-backend", "receiver", "lease_problem", "lease", FORM_TEXT, 0 },
 	{ "cc-backend", "submitter", "first_list", "first list", FORM_TEXT, 0 },
 	{ "cc-backend", "submitter", "start_due", "starts waiting", FORM_COUNT,
 	    0 },

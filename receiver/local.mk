@@ -14,6 +14,8 @@ noinst_LIBRARIES += receiver/streams/libstreams.a
 noinst_LIBRARIES += receiver/asks/libasks.a
 # Messages into records for the submitter.
 noinst_LIBRARIES += receiver/intake/libintake.a
+# Which of two centres is active.
+noinst_LIBRARIES += receiver/lease/liblease.a
 # Status, metrics, -test.
 noinst_LIBRARIES += receiver/libreceiver.a
 
@@ -53,6 +55,15 @@ receiver_intake_libintake_a_SOURCES = \
 	receiver/intake/intake.c \
 	receiver/intake/intake.h
 
+receiver_lease_liblease_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+receiver_lease_liblease_a_SOURCES = \
+	receiver/lease/bucket.c \
+	receiver/lease/bucket.h \
+	receiver/lease/lease.c \
+	receiver/lease/lease.h \
+	receiver/lease/lease_json.c \
+	receiver/lease/lease_json.h
+
 receiver_libreceiver_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 receiver_libreceiver_a_SOURCES = \
 	receiver/check.c \
@@ -61,8 +72,8 @@ receiver_libreceiver_a_SOURCES = \
 	receiver/report.c \
 	receiver/report.h
 
-RECEIVER_LIBS = receiver/libreceiver.a receiver/intake/libintake.a receiver/asks/libasks.a \
-	receiver/streams/libstreams.a receiver/link/liblink.a receiver/base/libbase.a \
+RECEIVER_LIBS = receiver/libreceiver.a receiver/lease/liblease.a receiver/intake/libintake.a \
+	receiver/asks/libasks.a receiver/streams/libstreams.a receiver/link/liblink.a receiver/base/libbase.a \
 	common/record/librecord.a $(WORKER_LIBS) $(COMMON_NATS_LIBS)
 receiver_receiver_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 receiver_receiver_SOURCES = receiver/main.c

@@ -28,6 +28,52 @@
 
 /* --- calls from lower boxes --- */
 
+/* With activeOnly, only the active centre reads the streams and asks clusters. */
+static void
+streams_update(struct receiver *v)
+{
+	int reads = link_is_up(v->link) &&
+	    (!v->active_only || bucket_until(v->lease) != 0);
+
+	if (reads == v->reads)
+		return;
+	v->reads = reads;
+	streams_link(v->streams, reads);
+	streams_link(v->states, reads);
+	asks_link(v->asks, reads);
+}
+
+/* The submitter may send requests until then. */
+static void
+active_until_send(struct receiver *v)
+{
+	struct writer w;
+
+	if (v->submitter == NULL || !v->active_only)
+		return;
+	wr_init(&w, 32);
+	wr_i64(&w, bucket_until(v->lease));
+	wr_u64(&w, bucket_id(v->lease));
+	channel_send(v->submitter, MSG_ACTIVE_UNTIL, 0, &w, -1);
+	wr_clear(&w);
+}
+
+static void
+on_lease_until(int64_t until, void *arg)
+{
+	struct receiver *v = arg;
+	int active = bucket_until(v->lease) != 0;
+
+	(void)until;
+	if (active != v->active)
+		log_notice("%s",
+		    active ? "this centre is active: it has the lease" :
+			     "this centre is not active: it has no lease");
+	v->active = active;
+	active_until_send(v);
+	streams_update(v);
+}
+
 /* Each list takes the messages of its own streams. */
 static void
 feed(struct receiver *v, const struct link_message *m)
@@ -43,7 +89,7 @@ on_link_message(const struct link_message *m, void *arg)
 
 	if (check_is_on())
 		check_message(m);
-	else if (!asks_receive(v->asks, m))
+	else if (!bucket_message(v->lease, m) && !asks_receive(v->asks, m))
 		feed(v, m);
 }
 
@@ -67,9 +113,8 @@ on_link_changed(int up, void *arg)
 		check_link(up);
 		return;
 	}
-	streams_link(v->streams, up);
-	streams_link(v->states, up);
-	asks_link(v->asks, up);
+	bucket_link(v->lease, up);
+	streams_update(v);
 }
 
 static const struct link_ops link_ops = {
@@ -163,6 +208,7 @@ on_init(struct worker *w)
 	v->states = streams_new(w->base, v->link, STREAM_OF_STATES, &states_ops,
 	    v);
 	v->asks = asks_new(w->base, v->link, &asks_ops, v);
+	v->lease = bucket_new(w->base, v->link, on_lease_until, v);
 	v->intake = intake_new();
 }
 
@@ -197,6 +243,10 @@ on_conf_commit(struct worker *w)
 	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
 	streams_conf(v->states, conf_str(&w->conf, CONF_CLUSTERS), &states);
 	asks_conf(v->asks, conf_str(&w->conf, CONF_CLUSTERS));
+	v->active_only = conf_bool(&w->conf, CONF_ACTIVE_ONLY);
+	bucket_conf(v->lease, v->active_only,
+	    conf_int(&w->conf, CONF_NATS_LEASE_TIME) * 1000, limits.replicas);
+	streams_update(v);
 }
 
 static void
@@ -254,6 +304,8 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 	streams_pause(v->states, 0);
 	asks_reset(v->asks);
 	intake_peer(v->intake, c);
+	v->told.id = 0;
+	bucket_submitter(v->lease, 0, 0, 0);
 }
 
 static void
@@ -292,9 +344,20 @@ on_open_runs(struct receiver *v, struct channel *c, struct reader *r)
 	if (r->err)
 		channel_broken(c, "open-runs");
 	else if (bits & OPEN_RUNS_LAST) {
+		bucket_submitter(v->lease, 1, v->told.id, v->told.until);
+		active_until_send(v);
 		streams_begin(v->streams);
 		streams_begin(v->states);
 	}
+}
+
+static void
+on_active_until(struct receiver *v, struct channel *c, struct reader *r)
+{
+	v->told.until = rd_i64(r);
+	v->told.id = rd_u64(r);
+	if (rd_end(r) == -1)
+		channel_broken(c, "active-until");
 }
 
 static void
@@ -346,6 +409,8 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	case MSG_LOOKUP:
 		if (asks_lookup(v->asks, r) == -1)
 			channel_broken(c, "lookup");
+	case MSG_ACTIVE_UNTIL:
+		on_active_until(v, c, r);
 		break;
 	case MSG_STREAM_HOLD:
 		on_stream_hold(v, c, r);

@@ -9,6 +9,7 @@
 #include "common/worker/worker.h"
 #include "receiver/asks/asks.h"
 #include "receiver/intake/intake.h"
+#include "receiver/lease/bucket.h"
 #include "receiver/link/link.h"
 #include "receiver/streams/streams.h"
 
@@ -25,6 +26,14 @@ struct receiver {
 	struct asks *asks;
 	struct streams *states;	   /* of nodes */
 	struct channel *submitter; /* borrowed; NULL = none */
+	struct bucket *lease;	   /* with activeOnly */
+	int active_only;
+	int active; /* the lease is held; for the log */
+	int reads;  /* streams_link() is 1 */
+	struct {    /* the submitter's lease, told before open-runs */
+		uint64_t id;
+		int64_t until;
+	} told;
 	struct intake *intake;
 };
 

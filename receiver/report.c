@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/nats/nats_broker.h"
+#include "common/text/time_text.h"
 #include "receiver/report.h"
 
 #define PREFIX	   "cc_slurm_adapter_"
@@ -55,6 +56,36 @@ stream_row(struct receiver *v, uint64_t request, const struct stream_status *st)
 	wr_clear(&row);
 }
 
+static void
+lease_text(const struct bucket_status *st, char *buf, size_t size)
+{
+	if (st->active)
+		snprintf(buf, size, "active since %s", time_text(st->since));
+	else if (st->holder[0] == '\0')
+		snprintf(buf, size, "not active: no centre has the lease");
+	else
+		snprintf(buf, size,
+		    "standby: %s is active since %s and has renewed its lease "
+		    "%lld s ago",
+		    st->holder, time_text(st->holder_since),
+		    (long long)(st->unchanged / 1000));
+}
+
+static void
+lease_status(struct receiver *v, uint64_t request)
+{
+	struct bucket_status st;
+	char text[512];
+
+	if (!v->active_only)
+		return;
+	bucket_status(v->lease, &st);
+	lease_text(&st, text, sizeof(text));
+	worker_status(v->w, request, "lease", "%s", text);
+	if (st.problem[0] != '\0')
+		worker_status(v->w, request, "lease_problem", "%s", st.problem);
+}
+
 void
 report_status(struct receiver *v, uint64_t request)
 {
@@ -89,6 +120,7 @@ report_status(struct receiver *v, uint64_t request)
 	if (broker.clear[0] != '\0')
 		worker_status(v->w, request, "nats_login",
 		    "readable in the network to %s", broker.clear);
+	lease_status(v, request);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		worker_status(v->w, request, rows[i].key, "%llu",
 		    (unsigned long long)rows[i].value);
@@ -143,6 +175,10 @@ report_metrics(struct receiver *v, uint64_t request)
 
 	worker_metric(v->w, request, PREFIX "nats_up", "gauge",
 	    "1 while the broker is connected.", (unsigned)link_is_up(v->link));
+	if (v->active_only)
+		worker_metric(v->w, request, PREFIX "lease_held", "gauge",
+		    "1 while this centre has the lease and sends.",
+		    (unsigned)(bucket_until(v->lease) != 0));
 	worker_metric_value(v->w, request, PREFIX "stream_refused_total",
 	    "counter", "Messages that are stored as no record, by reason.",
 	    "reason=\"foreign\"", (int64_t)n->foreign);
@@ -185,9 +221,15 @@ report_summary(struct worker *w, struct summary *to)
 {
 	const struct receiver *v = w->arg;
 	struct nats_broker_status broker;
+	struct bucket_status lease;
 	struct stream_status st;
 	unsigned k;
 
+	bucket_status(v->lease, &lease);
+	if (v->active_only && lease.problem[0] != '\0')
+		summary_add(to, PROBLEM_STREAM, 0, 0,
+		    "the lease of the active centre cannot be renewed: %.200s",
+		    lease.problem);
 	link_status(v->link, &broker);
 	if (broker.away_since != 0)
 		summary_add(to, PROBLEM_NATS, 0, broker.away_since,

@@ -580,6 +580,9 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 	if ((peer != ROLE_COLLECTOR && peer != ROLE_RECEIVER) ||
 	    s->intake == NULL)
 		return;
+	/* before its open-runs, with which the receiver begins */
+	if (c != NULL && peer == ROLE_RECEIVER)
+		failover_peer(s->failover, c);
 	intake_peer(s->intake, c);
 	if (c != NULL) {
 		reconcile_peer(s->reconcile);
@@ -618,6 +621,9 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		channel_broken(c, "message before the start");
 	else if (h->type == MSG_CONTROLLER_ROLE) {
 		if (failover_frame(s->failover, r) == -1)
+			channel_broken(c, msg_name(h->type));
+	} else if (h->type == MSG_ACTIVE_UNTIL) {
+		if (failover_active_until(s->failover, r) == -1)
 			channel_broken(c, msg_name(h->type));
 	} else if (h->type == MSG_HOOK_CALLED)
 		on_hook_called(s, c, r);

@@ -82,7 +82,7 @@ KEY(GPU_GRES_NAMES, "gpuGresNames", LIST, "[\"gpu\"]", 0, 16, C_, LIVE)
 KEY(JOB_SCRIPT_MAX, "jobScriptMaxBytes", INT, "65536", 0, 4194304, C_, LIVE)
 KEY(META_DATA_FIELDS, "metaDataFields", LIST, "[\"jobName\",\"jobScript\",\"slurmInfo\",\"submitTime\",\"arrayTaskId\",\"hetJobId\",\"exitCode\",\"reason\",\"message\"]", 0, 32, W_, LIVE)
 KEY(OPT_OUT_WORD, "optOutWord", STR, "disable_cc_submission", 1, 255, C_, LIVE)
-KEY(ACTIVE_ONLY, "activeOnly", BOOL, "false", 0, 0, C_ | W_, LIVE)
+KEY(ACTIVE_ONLY, "activeOnly", BOOL, "false", 0, 0, C_ | W_ | V_, LIVE)
 KEY(NODE_STATE_POLL, "nodeStatePollInterval", INT, "60", 0, 86400, C_, LIVE)
 KEY(NODE_STATE_REFRESH, "nodeStateRefresh", INT, "600", 0, 86400, C_ | W_, LIVE)
 KEY(TAGS, "tags", JSON, "[]", 0, 65536, W_, LIVE)
@@ -100,6 +100,7 @@ KEY(RECEIVER_USER, "receiverUser", STR, "cc-slurm-receive", 1, 64, S_, SERVICE)
 KEY(NATS_STREAM_REPLICAS, "natsStreamReplicas", INT, "3", 1, 5, V_, LIVE)
 KEY(NATS_STREAM_MAX_AGE, "natsStreamMaxAge", INT, "1209600", 3600, 31536000, V_, LIVE)
 KEY(NATS_STREAM_MAX_BYTES, "natsStreamMaxBytes", INT, "10737418240", 1048576, 1099511627776, V_, LIVE)
+KEY(NATS_LEASE_TIME, "natsLeaseTime", INT, "30", 1, 300, V_, LIVE)
 /* clang-format on */
 
 #undef S_

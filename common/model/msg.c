@@ -129,6 +129,8 @@ static const struct msg_rule {
 	    5 + NAME, false },
 	[MSG_RECEIVER_SECRETS] = { "receiver-secrets", BIT(PARSER),
 	    BIT(SUPERVISOR), 0, 0, true },
+	[MSG_ACTIVE_UNTIL] = { "active-until", BIT(RECEIVER) | BIT(SUBMITTER),
+	    BIT(SUBMITTER) | BIT(RECEIVER), 16, 16, false },
 };
 
 static const char *const roles[ROLE__COUNT] = {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 6u
+#define MSG_VERSION 7u
 
 enum role {
 	ROLE_SUPERVISOR,
@@ -118,6 +118,12 @@ enum msg_type {
 	MSG_RECEIVER_SECRETS,
 	/* submitter to receiver: str cluster, u8: 1 = it has used its share */
 	MSG_STREAM_HOLD,
+	/*
+	 * receiver and submitter: i64 CLOCK_BOOTTIME in ms until which this centre
+	 * is active (0 = it is not), u64 id of its lease (0 = none); from the
+	 * submitter, at the start: what it has
+	 */
+	MSG_ACTIVE_UNTIL,
 	MSG__COUNT
 };
 

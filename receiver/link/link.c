@@ -177,36 +177,59 @@ link_max_payload(const struct link *l)
 	return l->report.max_payload;
 }
 
-int
-link_publish(struct link *l, const char *subject, const char *answer,
-    const void *data, size_t len)
+/* expect: NULL = no header. */
+static int
+publish(struct link *l, const char *subject, const char *answer,
+    const char *expect, const void *data, size_t len)
 {
 	size_t ns = strlen(subject) + 1;
 	size_t nr = answer != NULL ?
 	    strlen(l->report.inbox) + 1 + strlen(answer) + 1 :
 	    0;
+	size_t ne = expect != NULL ? strlen(expect) + 1 : 0;
 	struct link_out *out;
 
 	if (!link_is_up(l)) {
 		errno = ENOTCONN;
 		return -1;
 	}
-	out = malloc(sizeof(*out) + ns + nr + len);
+	out = malloc(sizeof(*out) + ns + nr + ne + len);
 	if (out == NULL)
 		return -1;
 	memcpy(out->bytes, subject, ns);
 	out->subject = out->bytes;
-	out->reply = NULL;
+	out->reply = out->expect = NULL;
 	if (answer != NULL) {
 		snprintf(out->bytes + ns, nr, "%s.%s", l->report.inbox, answer);
 		out->reply = out->bytes + ns;
 	}
+	if (expect != NULL) {
+		memcpy(out->bytes + ns + nr, expect, ne);
+		out->expect = out->bytes + ns + nr;
+	}
 	if (len > 0)
-		memcpy(out->bytes + ns + nr, data, len);
-	out->data = (const uint8_t *)out->bytes + ns + nr;
+		memcpy(out->bytes + ns + nr + ne, data, len);
+	out->data = (const uint8_t *)out->bytes + ns + nr + ne;
 	out->len = len;
 	link_thread_put(l->thread, out);
 	return 0;
+}
+
+int
+link_publish(struct link *l, const char *subject, const char *answer,
+    const void *data, size_t len)
+{
+	return publish(l, subject, answer, NULL, data, len);
+}
+
+int
+link_publish_expect(struct link *l, const char *subject, const char *answer,
+    const void *data, size_t len, uint64_t expect)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)expect);
+	return publish(l, subject, answer, text, data, len);
 }
 
 void

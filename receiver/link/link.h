@@ -55,6 +55,12 @@ size_t link_max_payload(const struct link *l);
  */
 int link_publish(struct link *l, const char *subject, const char *answer,
     const void *data, size_t len);
+/*
+ * The same; JetStream refuses the message unless the last one of its subject has
+ * this sequence (0 = there is none).
+ */
+int link_publish_expect(struct link *l, const char *subject, const char *answer,
+    const void *data, size_t len, uint64_t expect);
 
 /* The connection has done its work: back-off begins anew. */
 void link_worked(struct link *l);

@@ -271,6 +271,35 @@ connect_to(struct link_thread *lt, struct nats_target *t)
 	report(lt, LINK_UP, TROUBLE_NONE, "");
 }
 
+#define EXPECT_HEADER "Nats-Expected-Last-Subject-Sequence"
+
+static natsStatus
+publish_expect(struct link_thread *lt, const struct link_out *out)
+{
+	natsMsg *msg = NULL;
+	natsStatus s = natsMsg_Create(&msg, out->subject, out->reply,
+	    (const char *)out->data, (int)out->len);
+
+	if (s == NATS_OK)
+		s = natsMsgHeader_Set(msg, EXPECT_HEADER, out->expect);
+	if (s == NATS_OK)
+		s = natsConnection_PublishMsg(lt->nc, msg);
+	natsMsg_Destroy(msg);
+	return s;
+}
+
+static natsStatus
+publish(struct link_thread *lt, const struct link_out *out)
+{
+	if (out->expect != NULL)
+		return publish_expect(lt, out);
+	if (out->reply != NULL)
+		return natsConnection_PublishRequest(lt->nc, out->subject,
+		    out->reply, out->data, (int)out->len);
+	return natsConnection_Publish(lt->nc, out->subject, out->data,
+	    (int)out->len);
+}
+
 static void
 publish_all(struct link_thread *lt, struct link_outs *outs)
 {
@@ -280,11 +309,7 @@ publish_all(struct link_thread *lt, struct link_outs *outs)
 
 	for (out = STAILQ_FIRST(outs); out != NULL && s == NATS_OK;
 	     out = STAILQ_NEXT(out, link)) {
-		s = out->reply != NULL ?
-		    natsConnection_PublishRequest(lt->nc, out->subject,
-			out->reply, out->data, (int)out->len) :
-		    natsConnection_Publish(lt->nc, out->subject, out->data,
-			(int)out->len);
+		s = publish(lt, out);
 		/* The request has no answer; the sender's time runs out. */
 		if (s == NATS_MAX_PAYLOAD || s == NATS_INVALID_SUBJECT)
 			s = NATS_OK;

@@ -24,6 +24,8 @@ struct link_out {
 	STAILQ_ENTRY(link_out) link;
 	const char *subject; /* into bytes, as the others */
 	const char *reply;   /* NULL = none */
+	const char
+	    *expect; /* Nats-Expected-Last-Subject-Sequence; NULL = none */
 	const uint8_t *data;
 	size_t len;
 	char bytes[];

@@ -626,7 +626,7 @@ breaker_conf(struct breaker *g)
 	g->probes = 0;
 	g->failures = 0;
 	g->stale = g->asking;
-	if (!http_usable(g->s->http) ||
+	if (!http_usable(g->s->http) || g->s->role.standby ||
 	    conf_delivers_to_stream(&g->s->w->conf)) {
 		g->state = BREAKER_UNUSED;
 		return;

@@ -13,6 +13,7 @@ struct submitter;
 struct failover_role {
 	int passive;	    /* 1: nothing may be sent */
 	int64_t stop_delay; /* ms */
+	int standby;	    /* 1: no request at all, no list either */
 	int unlisted;	    /* 1: a first list of cc-backend's jobs is due */
 };
 

@@ -29,6 +29,8 @@ struct http_client {
 	struct http_call *waiting; /* for the address, in order */
 	struct http_call **waiting_end;
 	struct http_call *failed;
+	LIST_HEAD(, http_call) running; /* libcurl has them */
+	int64_t until;			/* see http_fence() */
 	struct resolver_query *query;
 	char *resolve;	    /* host:port:address,...; owned */
 	long long resolved; /* clock_ms() */
@@ -39,6 +41,8 @@ struct http_client {
 static void
 call_free(struct http_call *c)
 {
+	if (c->runs)
+		LIST_REMOVE(c, link);
 	if (c->easy != NULL)
 		curl_easy_cleanup(c->easy);
 	curl_slist_free_all(c->resolve);
@@ -81,9 +85,53 @@ fail_later(struct http_client *r, struct http_call *c, const char *why)
 	event_active(r->later, EV_TIMEOUT, 1);
 }
 
+/* The time is over, or what remains of it is too short for a write. */
+static int
+is_fenced(const struct http_client *r, enum request_kind what)
+{
+	return r->until != HTTP_NO_FENCE &&
+	    r->until - clock_boot_ms() <
+	    (http_is_read(what) ? 1 : HTTP_FENCE_LEAST);
+}
+
+/*
+ * Called before each step of libcurl.  The limit of a write in libcurl does not
+ * include the time of a suspended host.
+ */
+static void
+fence_check(struct http_client *r)
+{
+	struct http_call *c, *next;
+
+	if (r->until == HTTP_NO_FENCE || clock_boot_ms() < r->until)
+		return;
+	for (c = LIST_FIRST(&r->running); c != NULL; c = next) {
+		next = LIST_NEXT(c, link);
+		if (http_is_read(c->what) || c->broken != NULL)
+			continue;
+		curl_multi_remove_handle(r->multi, c->easy);
+		fail_later(r, c, "this centre is not active any more");
+	}
+}
+
+void
+http_fence(struct http_client *r, int64_t until)
+{
+	r->until = until;
+	fence_check(r);
+}
+
 static void
 call_begin(struct http_client *r, struct http_call *c)
 {
+	if (is_fenced(r, c->what)) {
+		fail_later(r, c, "this centre is not active any more");
+		return;
+	}
+	if (r->until != HTTP_NO_FENCE) {
+		c->fenced = 1;
+		c->limit = (long)(r->until - clock_boot_ms());
+	}
 	c->easy = curl_easy_init();
 	if (c->easy == NULL) {
 		fail_later(r, c, "out of memory");
@@ -96,6 +144,10 @@ call_begin(struct http_client *r, struct http_call *c)
 	http_call_set(c);
 	if (curl_multi_add_handle(r->multi, c->easy) != CURLM_OK)
 		fail_later(r, c, "libcurl rejected the request");
+	else {
+		LIST_INSERT_HEAD(&r->running, c, link);
+		c->runs = 1;
+	}
 }
 
 static void
@@ -131,6 +183,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct http_client *r = arg;
 	int running;
 
+	fence_check(r);
 	curl_multi_socket_action(r->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	multi_finish(r);
 }
@@ -145,6 +198,7 @@ on_ready(evutil_socket_t fd, short what, void *arg)
 		flags |= CURL_CSELECT_IN;
 	if (what & EV_WRITE)
 		flags |= CURL_CSELECT_OUT;
+	fence_check(r);
 	curl_multi_socket_action(r->multi, fd, flags, &running);
 	multi_finish(r);
 }
@@ -280,7 +334,7 @@ http_send(struct http_client *r, struct http_request *req)
 {
 	struct http_call *c = calloc(1, sizeof(*c));
 
-	if (c == NULL || !http_usable(r) ||
+	if (c == NULL || !http_usable(r) || is_fenced(r, req->what) ||
 	    (c->url = url_make(r->conf, req->path)) == NULL) {
 		free(c);
 		return -1;
@@ -349,6 +403,7 @@ http_new(struct event_base *base, struct resolver *names)
 		return NULL;
 	r->base = base;
 	r->resolver = names;
+	r->until = HTTP_NO_FENCE;
 	r->waiting_end = &r->waiting;
 	r->timer = evtimer_new(base, on_timer, r);
 	r->later = evtimer_new(base, on_later, r);

@@ -91,6 +91,15 @@ int http_usable(const struct http_client *r);
 int http_send(struct http_client *r, struct http_request *req);
 /* Resolves the host's name again before the next request. */
 void http_forget(struct http_client *r);
+#define HTTP_NO_FENCE INT64_MAX
+/* ms; a write with a shorter limit is not started */
+#define HTTP_FENCE_LEAST 1000
+/*
+ * With a lease: until is CLOCK_BOOTTIME in ms.  http_send() starts nothing after
+ * it (-1), the limit of a write ends at it, and a write that is under way then
+ * ends with an error.  Requests that only read keep their own limit.
+ */
+void http_fence(struct http_client *r, int64_t until);
 /* Number of running requests. */
 unsigned http_busy(const struct http_client *r);
 /* 1 when the token is sent to another host without TLS. */

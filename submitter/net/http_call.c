@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <sys/socket.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,22 @@ on_send(void *arg, char *to, char *from, int to_port, int from_port)
 }
 #endif
 
+/*
+ * With a lease, the kernel sends no byte after the connection was closed: data
+ * of a lost link would arrive when another centre is active.
+ */
+static int
+on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+	const struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	(void)arg;
+	(void)purpose;
+	return setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)) == 0 ?
+	    CURL_SOCKOPT_OK :
+	    CURL_SOCKOPT_ERROR;
+}
+
 static void
 tls_set(struct http_call *c)
 {
@@ -110,14 +128,24 @@ protocols_set(CURL *easy)
 #endif
 }
 
+int
+http_is_read(enum request_kind what)
+{
+	return what == REQUEST_LIST || what == REQUEST_CLUSTERS;
+}
+
 static void
 limits_set(struct http_call *c)
 {
-	int is_read = c->what == REQUEST_LIST || c->what == REQUEST_CLUSTERS;
+	int is_read = http_is_read(c->what);
 
 	curl_easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
 	curl_easy_setopt(c->easy, CURLOPT_TIMEOUT_MS,
-	    is_read ? READ_MS : WRITE_MS);
+	    is_read				 ? READ_MS :
+		c->fenced && c->limit < WRITE_MS ? c->limit :
+						   WRITE_MS);
+	if (c->fenced)
+		curl_easy_setopt(c->easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
 	if (is_read) {
 		curl_easy_setopt(c->easy, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
 		curl_easy_setopt(c->easy, CURLOPT_LOW_SPEED_TIME, SLOW_S);

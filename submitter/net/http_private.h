@@ -3,6 +3,8 @@
 #ifndef SUBMITTER_NET_HTTP_PRIVATE_H
 #define SUBMITTER_NET_HTTP_PRIVATE_H
 
+#include <sys/queue.h>
+
 #include <curl/curl.h>
 
 #include "submitter/net/http.h"
@@ -34,7 +36,11 @@ struct curl_slist *http_conf_headers(struct http_conf *rc);
 
 /* One request, from http_send() until done. */
 struct http_call {
-	struct http_call *next; /* in waiting or failed */
+	struct http_call *next;	    /* in waiting or failed */
+	LIST_ENTRY(http_call) link; /* in running, as long as easy is used */
+	int runs;		    /* in running */
+	int fenced;		    /* with a lease */
+	long limit;		    /* then: ms until its end */
 	struct http_client *http;
 	struct http_conf *conf; /* a reference */
 	CURL *easy;
@@ -53,6 +59,8 @@ struct http_call {
 	char error[CURL_ERROR_SIZE];
 };
 
+/* 1 for requests without an effect. */
+int http_is_read(enum request_kind what);
 /* Sets all options of c->easy except CURLOPT_RESOLVE. */
 void http_call_set(struct http_call *c);
 

@@ -6,12 +6,18 @@
  * its spool would grow without limit.  Two active suites are harmless: a start
  * that is sent twice is one start, and each stop waits for a list of its own
  * (commit_check.c).  See failover.h.
+ *
+ * Two centres: the receiver tells until when this one is active.  The standby
+ * makes no request at all, lists included.  A centre that becomes active lists
+ * what its spool has, and the running jobs of each cluster (first_list.c): the
+ * other centre has delivered records that this one has not read yet.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/permanent.h"
 #include "submitter/backend/breaker.h"
@@ -19,7 +25,9 @@
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/net/http.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/first_list.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
@@ -36,12 +44,18 @@ struct failover {
 	struct event *timer;
 	struct job_list job_list;
 	int on;	      /* activeOnly */
-	int active;   /* the collector reports it */
+	int centre;   /* with source "stream" */
+	int active;   /* the collector or the receiver reports it */
 	int reviewed; /* since then */
 	unsigned rank;
 	unsigned cluster; /* the n-th, in this review */
 	unsigned tries;
 	unsigned done; /* runs that the other suite has delivered */
+	int stale;     /* the list under way was requested before */
+	/* of the receiver, at a centre */
+	struct event *end;
+	int64_t until; /* CLOCK_BOOTTIME in ms */
+	uint64_t id;   /* of the lease; 0 = none */
 };
 
 /* The boxes that send ask base/role.h. */
@@ -156,8 +170,10 @@ review_end(struct failover *b)
 	}
 	b->reviewed = 1;
 	role_update(b);
-	log_notice("this suite is active now: its slurmctld is the active one; "
-		   "the other suite has delivered %u runs",
+	log_notice("this suite is active now: %s; the other suite has "
+		   "delivered %u runs",
+	    b->centre ? "its centre has the lease" :
+			"its slurmctld is the active one",
 	    b->done);
 	wake(s,
 	    WAKE_DELIVERY | WAKE_COMMIT_CHECK | WAKE_CONFLICT | WAKE_RECONCILE);
@@ -170,6 +186,11 @@ on_listed(const struct result *v, void *arg)
 {
 	struct failover *b = arg;
 
+	if (b->stale) {
+		b->stale = 0;
+		timer_after(b->timer, 0);
+		return;
+	}
 	if (v->code == RESULT_DONE) {
 		review_next(b);
 		return;
@@ -211,7 +232,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct failover *b = arg;
 
-	if (!b->on || b->reviewed || b->job_list.busy)
+	if (!b->on || b->reviewed || b->job_list.busy ||
+	    (b->centre && !b->active))
 		return;
 	b->cluster = 0;
 	b->done = 0;
@@ -243,6 +265,73 @@ failover_frame(struct failover *b, struct reader *r)
 	return 0;
 }
 
+/* The time of the lease has changed or passed. */
+static void
+lease_update(struct failover *b)
+{
+	int64_t left = b->until - clock_boot_ms() - HTTP_FENCE_LEAST;
+	int active = left > 0;
+
+	http_fence(b->s->http, b->until);
+	timer_after(b->end, active ? left : -1);
+	b->s->role.standby = !active;
+	if (active == b->active)
+		return;
+	b->active = active;
+	b->reviewed = 0;
+	b->tries = 0;
+	b->stale = active && b->job_list.busy;
+	role_update(b);
+	breaker_conf(b->s->breaker);
+	if (active)
+		first_list_again(b->s->first_list);
+	else
+		log_notice("standby: this centre has no lease; it sends "
+			   "nothing");
+	timer_after(b->timer, active ? 0 : -1);
+}
+
+static void
+on_end(evutil_socket_t fd, short what, void *arg)
+{
+	struct failover *b = arg;
+
+	(void)fd;
+	(void)what;
+	if (b->on && b->centre)
+		lease_update(b);
+}
+
+int
+failover_active_until(struct failover *b, struct reader *r)
+{
+	int64_t until = rd_i64(r);
+	uint64_t id = rd_u64(r);
+
+	if (rd_end(r) == -1 || until < 0)
+		return -1;
+	b->until = until;
+	b->id = id;
+	if (b->on && b->centre)
+		lease_update(b);
+	return 0;
+}
+
+void
+failover_peer(struct failover *b, struct channel *c)
+{
+	struct writer w;
+
+	if (!b->on || !b->centre || b->id == 0)
+		return;
+	wr_init(&w, 32);
+	wr_i64(&w, b->until);
+	wr_u64(&w, b->id);
+	channel_send(c, MSG_ACTIVE_UNTIL, 0, &w, -1);
+	wr_clear(&w);
+}
+
+/* The receiver or the collector will report whether it is active. */
 void
 failover_conf(struct failover *b)
 {
@@ -251,11 +340,19 @@ failover_conf(struct failover *b)
 	if (on == b->on)
 		return;
 	b->on = on;
-	b->active = b->reviewed = 0; /* the collector will report it */
+	b->centre = conf_reads_stream(&b->s->w->conf);
+	b->active = b->reviewed = 0;
 	role_update(b);
-	if (!on) {
-		wake(b->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
-	}
+	if (on && b->centre)
+		lease_update(b);
+	if (on)
+		return;
+	b->until = 0;
+	b->id = 0;
+	http_fence(b->s->http, HTTP_NO_FENCE);
+	b->s->role.standby = 0;
+	timer_after(b->end, -1);
+	wake(b->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
 }
 
 void
@@ -264,6 +361,8 @@ failover_status(struct failover *b, uint64_t request)
 	if (b->on)
 		worker_status(b->s->w, request, "side", "%s",
 		    !b->active ?
+			b->centre ?
+			"standby: another centre may be active; sends nothing" :
 			"standby: stores runs, sends nothing" :
 			!b->reviewed ?
 			"becomes active: lists the jobs of cc-backend" :
@@ -277,5 +376,6 @@ failover_new(struct submitter *s)
 
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
+	b->end = timer_new(s, on_end, b);
 	return b;
 }

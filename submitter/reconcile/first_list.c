@@ -4,8 +4,8 @@
  * committed, so that the records of Slurm make no starts of them, and the
  * collector looks up those that Slurm does not show. How many clusters were
  * listed is durable: the spool numbers clusters in the order in which it meets
- * them. With activeOnly, failover.c lists before this suite sends. See
- * first_list.h.
+ * them. With activeOnly beside slurmctld, failover.c lists before this suite
+ * sends; at a centre both do. See first_list.h.
  */
 #include "config.h"
 
@@ -36,6 +36,7 @@ struct first_list {
 	struct job_list job_list;
 	uint32_t listed; /* clusters */
 	unsigned tries;
+	int stale; /* the list under way was requested before */
 	/* of the list under way */
 	unsigned rows;
 	unsigned no_threads;
@@ -45,8 +46,9 @@ struct first_list {
 static int
 is_off(const struct first_list *f)
 {
-	return !conf_sends_rest(&f->s->w->conf) ||
-	    conf_bool(&f->s->w->conf, CONF_ACTIVE_ONLY);
+	return !conf_sends_rest(&f->s->w->conf) || f->s->role.standby ||
+	    (conf_bool(&f->s->w->conf, CONF_ACTIVE_ONLY) &&
+		!conf_reads_stream(&f->s->w->conf));
 }
 
 /* The next cluster to list: 1, or 0 = none. */
@@ -128,6 +130,11 @@ on_listed(const struct result *v, void *arg)
 {
 	struct first_list *f = arg;
 
+	if (f->stale) {
+		f->stale = 0;
+		timer_after(f->timer, 0);
+		return;
+	}
 	if (v->code == RESULT_DONE) {
 		report(f);
 		cluster_done(f);
@@ -176,6 +183,16 @@ first_list_check(struct first_list *f)
 		timer_after(f->timer, 0);
 	else if (was && !f->s->role.unlisted)
 		wake(f->s, WAKE_DELIVERY | WAKE_COMMIT_CHECK);
+}
+
+void
+first_list_again(struct first_list *f)
+{
+	f->listed = f->tries = 0;
+	f->stale = f->job_list.busy;
+	spool_value_set(f->s->spool, LISTED, &f->listed, sizeof(f->listed));
+	commit_soon(f->s->commit);
+	first_list_check(f);
 }
 
 void

@@ -471,7 +471,9 @@ error_reason(const struct reconcile *r)
 			 "this host publishes its runs to "
 			 "a stream: run the command at the "
 			 "centre" :
-	    is_off(r)			   ? "ccRestSubmitJobs is off" :
+	    r->s->role.standby ? "this centre is the standby: run the command "
+				 "at the active one" :
+	    is_off(r)	       ? "ccRestSubmitJobs is off" :
 	    !breaker_allows(r->s->breaker) ? "cc-backend is unreachable" :
 					     NULL;
 }

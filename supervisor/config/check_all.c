@@ -28,7 +28,8 @@ check_active_only(struct conf_parse *p)
 
 	if (!conf_bool(&p->conf, CONF_ACTIVE_ONLY))
 		return;
-	if (conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
+	if (!conf_reads_stream(&p->conf) &&
+	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
 		sizeof(second)) == 1)
 		conf_error(p, name, NULL,
 		    "is for one cluster and its two controllers, but "

@@ -16,6 +16,8 @@
  * from a backup reads the messages since then again.
  */
 #define MAX_AGE_LEAST (7 * 86400)
+/* s; see MARGIN_MS of receiver/lease/lease.c */
+#define LEASE_LEAST 30
 
 /* Keys that a host does not use; the first group also when it has a default. */
 static const enum conf_key of_rest[] = { CONF_CC_REST_URL, CONF_CC_REST_JWT,
@@ -88,11 +90,11 @@ check_source(struct conf_parse *p)
 		    "must not be false while %s is \"stream\": the runs are "
 		    "sent to cc-backend",
 		    name);
-	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY))
-		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
-		    "must not be true while %s is \"stream\": it is for the "
-		    "host of a controller",
-		    name);
+	if (conf_int(&p->conf, CONF_NATS_LEASE_TIME) < LEASE_LEAST)
+		conf_warn(p, name_of(CONF_NATS_LEASE_TIME), NULL,
+		    "is less than 30 s, which is for tests: the standby does "
+		    "not wait until cc-backend has ended the last requests of "
+		    "the other centre");
 	if (conf_int(&p->conf, CONF_NATS_STREAM_MAX_AGE) < MAX_AGE_LEAST)
 		conf_warn(p, name_of(CONF_NATS_STREAM_MAX_AGE), NULL,
 		    "is less than 7 d: runs are lost when an outage of the "

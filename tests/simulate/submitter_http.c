@@ -111,6 +111,14 @@ http_usable(const struct http_client *r)
 	return http_conf_usable(r->conf);
 }
 
+/* The simulated centre has no activeOnly. */
+void
+http_fence(struct http_client *r, int64_t until)
+{
+	(void)r;
+	(void)until;
+}
+
 unsigned
 http_busy(const struct http_client *r)
 {

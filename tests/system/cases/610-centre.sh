@@ -34,7 +34,9 @@ refused "no names of clusters" 'source: is "stream", which needs the names of th
 refused "no broker" 'source: is "stream", which needs natsServer' natsServer=
 refused "both ends of the fan-in" 'source: and deliver must not both be "stream"' deliver=stream
 refused "NATS alone" 'ccRestSubmitJobs: must not be false while source is "stream"' ccRestSubmitJobs=false
-refused "one of two controllers" 'activeOnly: must not be true while source is "stream"' activeOnly=true
+centre activeOnly=true natsLeaseTime=29
+check
+is "a short lease: is warned of" has 'natsLeaseTime: is less than 30 s'
 refused "an unknown word" 'deliver: must be one of direct stream' deliver=streams
 rm -f "$T/etc/config.json"
 conf 'clusters=["a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"]'

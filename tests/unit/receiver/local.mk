@@ -2,8 +2,9 @@
 # The receiver's boxes.
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
-	test_receiver_intake test_asks
-TESTS += test_window test_budget test_api test_streams test_receiver_intake test_asks
+	test_receiver_intake test_asks test_lease test_lease_json
+TESTS += test_window test_budget test_api test_streams test_receiver_intake \
+	test_asks test_lease test_lease_json
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -30,3 +31,9 @@ test_asks_SOURCES = tests/unit/receiver/asks/test_asks.c
 test_asks_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_asks_LDADD = receiver/asks/libasks.a common/record/librecord.a \
 	$(COMMON_LIBS)
+
+test_lease_SOURCES = tests/unit/receiver/lease/test_lease.c
+test_lease_LDADD = receiver/lease/liblease.a
+
+test_lease_json_SOURCES = tests/unit/receiver/lease/test_lease_json.c
+test_lease_json_LDADD = receiver/lease/liblease.a $(MODEL_LIBS)

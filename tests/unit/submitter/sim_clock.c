@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/spool/spool_private.h"
@@ -12,7 +13,7 @@
 #define TIMERS_MAX 32
 #define FAR_AWAY   1000000 /* s: libevent itself fires no timer */
 
-static int64_t clock_ms;
+static int64_t clock_at;
 
 static struct {
 	struct event *event;
@@ -23,7 +24,13 @@ static int n_timers;
 int64_t
 spool_boottime(void)
 {
-	return clock_ms;
+	return clock_at;
+}
+
+long long
+clock_boot_ms(void)
+{
+	return clock_at;
 }
 
 struct event *
@@ -46,7 +53,7 @@ timer_after(struct event *event, int64_t ms)
 
 	for (i = 0; timers[i].event != event; i++)
 		continue;
-	timers[i].due = ms < 0 ? -1 : clock_ms + ms;
+	timers[i].due = ms < 0 ? -1 : clock_at + ms;
 	if (ms < 0)
 		event_del(event);
 	else
@@ -70,7 +77,7 @@ timer_backoff(unsigned tries, int64_t first, int64_t max)
 void
 sim_clock_begin(int64_t ms)
 {
-	clock_ms = ms;
+	clock_at = ms;
 	n_timers = 0;
 }
 
@@ -90,7 +97,7 @@ timer_first(int64_t until)
 void
 sim_clock_run(struct event_base *base, int64_t ms, int (*enough)(void))
 {
-	int64_t until = clock_ms + ms;
+	int64_t until = clock_at + ms;
 	struct event *event;
 	int i;
 
@@ -100,13 +107,13 @@ sim_clock_run(struct event_base *base, int64_t ms, int (*enough)(void))
 			return;
 		if ((i = timer_first(until)) == -1)
 			break;
-		if (timers[i].due > clock_ms)
-			clock_ms = timers[i].due;
+		if (timers[i].due > clock_at)
+			clock_at = timers[i].due;
 		timers[i].due = -1;
 		event = timers[i].event;
 		event_del(event);
 		event_get_callback(
 		    event)(-1, EV_TIMEOUT, event_get_callback_arg(event));
 	}
-	clock_ms = until;
+	clock_at = until;
 }

@@ -24,6 +24,7 @@
 #define REQUESTS_MAX 64
 
 struct submitter sim;
+int64_t sim_fence;
 static struct worker worker;
 static char dir[] = "/tmp/simulation.XXXXXX";
 
@@ -64,6 +65,13 @@ http_send(struct http_client *r, struct http_request *req)
 	requests[i].arg = req->arg;
 	n_requests++;
 	return 0;
+}
+
+void
+http_fence(struct http_client *r, int64_t until)
+{
+	(void)r;
+	sim_fence = until;
 }
 
 int

@@ -16,6 +16,7 @@
 #define SIM_HOUR   (60 * SIM_MINUTE)
 
 extern struct submitter sim;
+extern int64_t sim_fence; /* the last one of http_fence() */
 
 /* A new spool and new boxes; cc-backend is not probed yet. */
 void sim_begin(void);

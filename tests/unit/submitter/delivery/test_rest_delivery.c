@@ -71,6 +71,13 @@ http_send(struct http_client *r, struct http_request *req)
 	return 0;
 }
 
+void
+http_fence(struct http_client *r, int64_t until)
+{
+	(void)r;
+	CHECK(until == HTTP_NO_FENCE);
+}
+
 int
 http_usable(const struct http_client *r)
 {

@@ -15,6 +15,7 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
+#include "common/clock.h"
 #include "common/net/resolver.h"
 #include "submitter/net/http.h"
 #include "tests/unit/check.h"
@@ -46,6 +47,7 @@ static struct {
 	int new_connection;
 } answered;
 
+static void (*silent)(void); /* called instead of an answer */
 static size_t streamed;
 static int stream_fails;
 
@@ -71,6 +73,11 @@ on_request(struct evhttp_request *req, void *arg)
 
 	(void)arg;
 	received.n++;
+	if (strstr(uri, "silent") != NULL) {
+		if (silent != NULL)
+			silent();
+		return; /* freed with its connection */
+	}
 	snprintf(received.uri, sizeof(received.uri), "%s", uri);
 	header_copy(req, "X-Auth-Token", received.token,
 	    sizeof(received.token));
@@ -331,6 +338,63 @@ check_refused(struct evhttp *server, struct evhttp_bound_socket *bound)
 	CHECK(answered.error[0] != '\0');
 }
 
+/* --- a lease --- */
+
+static void
+fence_over(void)
+{
+	http_fence(http, clock_boot_ms() - 1);
+}
+
+/* 0, or -1: it was not started. */
+static int
+started(enum request_kind what)
+{
+	struct http_request req = { .what = what,
+		.method = "GET",
+		.path = "hello",
+		.done = on_done };
+	int rc = http_send(http, &req);
+
+	if (rc == 0)
+		event_base_dispatch(base);
+	return rc;
+}
+
+/* Writes end with the lease; what only reads needs a lease to begin. */
+static void
+check_fence(void)
+{
+	long long began;
+
+	http_fence(http, clock_boot_ms() + HTTP_FENCE_LEAST / 2);
+	CHECK_INT(started(REQUEST_STOP), -1);
+	CHECK_INT(started(REQUEST_PROBE), -1);
+	CHECK_INT(started(REQUEST_LIST), 0);
+	http_fence(http, 0);
+	CHECK_INT(started(REQUEST_LIST), -1);
+	/* the limit of the request is the end of the lease */
+	began = clock_boot_ms();
+	http_fence(http, began + HTTP_FENCE_LEAST + 500);
+	sent(REQUEST_START, "POST", "silent", "x", NULL);
+	CHECK_INT(received.n, 1);
+	CHECK_INT(answered.code, 0);
+	CHECK(clock_boot_ms() - began < 20000);
+	/* the end comes earlier: the request under way ends at once */
+	http_fence(http, clock_boot_ms() + 3600000);
+	silent = fence_over;
+	began = clock_boot_ms();
+	sent(REQUEST_START, "POST", "silent", "x", NULL);
+	CHECK_INT(received.n, 1);
+	CHECK_INT(answered.code, 0);
+	CHECK_STR(answered.error, "this centre is not active any more");
+	CHECK(clock_boot_ms() - began < 20000);
+	silent = NULL;
+	http_fence(http, HTTP_NO_FENCE);
+	sent(REQUEST_START, "POST", "hello", "x", NULL);
+	CHECK_INT(answered.code, 200);
+}
+
 int
 main(void)
 {
@@ -359,6 +423,7 @@ main(void)
 	check_sent();
 	check_limits();
 	check_names();
+	check_fence();
 	check_refused(server, bound);
 	http_free(http);
 	http_free(NULL);

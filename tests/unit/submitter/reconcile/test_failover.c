@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/codec.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/net/http.h"
 #include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/first_list.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
@@ -277,6 +281,150 @@ test_rank(void)
 	sim_end();
 }
 
+/* --- two centres --- */
+
+static void
+active_until(int64_t ms)
+{
+	struct writer w;
+	struct reader r;
+
+	wr_init(&w, 32);
+	wr_i64(&w, ms == 0 ? 0 : clock_boot_ms() + ms);
+	wr_u64(&w, 7);
+	rd_init(&r, w.buf, w.len);
+	CHECK_INT(failover_active_until(sim.failover, &r), 0);
+	wr_clear(&w);
+	sim_run(0);
+}
+
+static void
+centre_begin(void)
+{
+	sim_begin();
+	conf_set(&sim.w->conf, CONF_ACTIVE_ONLY, "true");
+	conf_set(&sim.w->conf, CONF_SOURCE, "stream");
+	sim.first_list = first_list_new(&sim);
+	failover_conf(sim.failover);
+	spool_policy(sim.spool)->active_only = 1;
+	breaker_conf(sim.breaker);
+}
+
+static int
+requests(void)
+{
+	int kind, n = 0;
+
+	for (kind = 0; kind < REQUEST__COUNT; kind++)
+		n += sim_waits((enum request_kind)kind);
+	return n;
+}
+
+/* The answers of a cc-backend 1.5 without clusters. */
+static void
+probe_answers(void)
+{
+	CHECK_INT(sim_waits(REQUEST_PROBE), 1);
+	CHECK_INT(requests(), 1);
+	sim_answer(REQUEST_PROBE, 400, "{\"error\":\"no such cluster: \"}");
+	sim_answer(REQUEST_CLUSTERS, 200, "{\"clusters\":[]}");
+}
+
+/* The standby makes no request of any kind. */
+static void
+test_standby(void)
+{
+	centre_begin();
+	CHECK_INT(sim_fence, 0);
+	sim_put(1, 1000, 1100);
+	sim_run(SIM_HOUR);
+	CHECK_INT(requests(), 0);
+	active_until(0);
+	sim_run(SIM_HOUR);
+	CHECK_INT(requests(), 0);
+	CHECK(role_is_passive(&sim));
+	sim_end();
+}
+
+/* Probe, list of what the spool has, running jobs; then the first start. */
+static void
+test_lease(void)
+{
+	int64_t until;
+
+	centre_begin();
+	sim_put(1, 1000, 1100);
+	sim_put(2, 1001, 0);
+	active_until(30000);
+	until = clock_boot_ms() + 30000;
+	CHECK_INT(sim_fence, until);
+	probe_answers();
+	sim_run(3000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 2);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	while (sim_waits(REQUEST_LIST) > 0) {
+		CHECK_INT(sim_waits(REQUEST_START), 0);
+		sim_answer(REQUEST_LIST, 200,
+		    strstr(sim_path(REQUEST_LIST), "state=running") != NULL ?
+			EMPTY :
+			"{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	}
+	CHECK(!role_is_passive(&sim));
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	/* the lease is over, without a message */
+	sim_answer(REQUEST_START, 0, NULL);
+	sim_run(until - clock_boot_ms() - HTTP_FENCE_LEAST - 1);
+	CHECK(!role_is_passive(&sim));
+	sim_answer(REQUEST_START, 0, NULL);
+	sim_run(2);
+	CHECK(role_is_passive(&sim));
+	sim_run(SIM_HOUR);
+	CHECK_INT(requests(), 0);
+	sim_end();
+}
+
+/* A list that was requested before another centre was active is not used. */
+static void
+test_old_list(void)
+{
+	centre_begin();
+	sim_put(1, 1000, 1100);
+	active_until(30000);
+	probe_answers();
+	sim_run(3000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 2);
+	active_until(0);
+	CHECK_INT(requests(), 2);
+	active_until(30000);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	probe_answers();
+	sim_run(3000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 2);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
+/* Without activeOnly there is no lease. */
+static void
+test_no_lease(void)
+{
+	centre_begin();
+	conf_set(&sim.w->conf, CONF_ACTIVE_ONLY, "false");
+	failover_conf(sim.failover);
+	CHECK(sim_fence == HTTP_NO_FENCE);
+	CHECK(!sim.role.standby);
+	active_until(0);
+	CHECK(sim_fence == HTTP_NO_FENCE);
+	CHECK(!sim.role.standby);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -289,5 +437,9 @@ main(void)
 	test_back();
 	test_last_requeued();
 	test_rank();
+	test_standby();
+	test_lease();
+	test_old_list();
+	test_no_lease();
 	return check_done();
 }

@@ -922,7 +922,10 @@ test_fan_in(void)
 	    "must not be false while source", NULL);
 	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
 	       " \"activeOnly\": true}",
-	    "for the host of a controller", NULL);
+	    "", NULL);
+	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\", \"b\"],"
+	       " \"activeOnly\": true, \"natsLeaseTime\": 29}",
+	    "", "natsLeaseTime: is less than 30 s");
 	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
 	       " \"natsStreamMaxAge\": 3600, \"natsFormat\": \"json\"}",
 	    "", "natsStreamMaxAge: is less than 7 d");

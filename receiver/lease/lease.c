@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lease: one entry in a bucket of JetStream, which its holder writes again
+ * each third of the lease's time L.
+ *
+ * Why two centres are never active at the same time:
+ *
+ * 1. Each write names the sequence of the entry that it replaces, and JetStream
+ *    refuses it when the entry has another one.  Of several writes that name the
+ *    same sequence, one succeeds.  Its sequence is the next number, because the
+ *    stream has no other messages; an answer with another number counts as
+ *    refused.
+ * 2. The holder is active until L after the time at which it SENT the last write
+ *    that was acknowledged.  The write takes effect later than that.
+ * 3. Another centre writes when it has seen the same entry for L and a margin.
+ *    It saw the entry after the holder had sent it.  So the holder's time is
+ *    over by the margin when the other centre writes; if the holder has written
+ *    in the meantime, the sequence is another one, and the write of the other
+ *    centre is refused.  An entry that is read from a broker with an old state
+ *    only makes the write fail.
+ * 4. L is that of the entry, so that two centres with different configurations
+ *    agree.  A holder that writes a shorter L ends its own time before it sends.
+ * 5. Clocks of two hosts are never compared; durations are, and the margin is
+ *    large against their difference.  CLOCK_BOOTTIME runs while a process is
+ *    stopped and while a host is suspended.  It does not run in a virtual
+ *    machine that its host has paused.
+ * 6. The submitter has the end of the time, too.  It starts no request whose
+ *    limit of time is later, ends those under way at that time, and its kernel
+ *    sends no byte of them afterwards (submitter/net/http.c).  The margin is 25 s:
+ *    cc-backend works at most 20 s on a request that it has received.
+ *
+ * The rest is not excluded, but has no effect on jobs: a process that is stopped
+ * between its look at the clock and its system call, a paused virtual machine, a
+ * request on which cc-backend works for longer than its limit.  A start that is
+ * sent twice is one start, and a stop is sent after a list of its own.
+ *
+ * A centre keeps its id while its submitter or its receiver lives: a restarted
+ * receiver continues the lease.  When both have ended, the id is a new one, and
+ * the centre waits like the other one.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "receiver/lease/lease.h"
+
+/*
+ * cc-backend's limit for a request and 5 s; with a lease below 30 s, which only
+ * tests use, in proportion.
+ */
+#define MARGIN_MS 25000
+#define WRITES	  3 /* in the time of a lease */
+
+static int64_t
+interval(const struct lease *l)
+{
+	return l->ms / WRITES;
+}
+
+int64_t
+lease_wait(const struct lease *l)
+{
+	int64_t ms = l->known && l->seen.seq != 0 ? l->seen.value.ms : l->ms;
+	int64_t margin = ms / 6 * 5;
+
+	return ms + (margin < MARGIN_MS ? margin : MARGIN_MS);
+}
+
+static void
+until_set(struct lease *l, int64_t until)
+{
+	if (until == l->until)
+		return;
+	l->until = until;
+	if (until == 0)
+		l->since = 0;
+	l->ops->until(until, l->arg);
+}
+
+/* Waits for the answer of a request; rc as of its function. */
+static void
+step_begin(struct lease *l, enum lease_step step, int rc, int64_t now)
+{
+	l->step = step;
+	l->next = now + interval(l) / 2;
+	if (rc == -1)
+		lease_failed(l, "the request cannot be sent", now);
+}
+
+static void
+wait_until(struct lease *l, int64_t at)
+{
+	l->step = LEASE_WAITS;
+	l->next = at;
+}
+
+static void
+entry_read(struct lease *l, int64_t now)
+{
+	step_begin(l, LEASE_READS, l->ops->read(l->arg), now);
+}
+
+static void
+entry_write(struct lease *l, int64_t now)
+{
+	struct lease_value value = { .id = l->id,
+		.count = ++l->count,
+		.ms = l->ms };
+
+	if (l->since == 0)
+		l->since = l->ops->epoch(l->arg);
+	value.since = l->since;
+	memcpy(value.holder, l->holder, sizeof(value.holder));
+	l->expect = l->seen.seq;
+	l->sent = now;
+	l->sent_ms = l->ms;
+	l->doubt = 1;
+	/* Another centre that sees this write waits for its time only. */
+	if (l->until > now + l->ms)
+		until_set(l, now + l->ms);
+	step_begin(l, LEASE_WRITES, l->ops->write(&value, l->expect, l->arg),
+	    now);
+}
+
+/* An entry of this id, which no other centre can have replaced before. */
+static int
+is_ours(const struct lease *l, const struct lease_entry *e)
+{
+	if (e->seq == 0 || e->value.id != l->id)
+		return 0;
+	if (l->adopts)
+		return 1;
+	/* More writes than ours: a copy of this machine. */
+	return e->value.count <= l->count &&
+	    (l->held || e->seq == l->expect + 1);
+}
+
+static void
+entry_note(struct lease *l, const struct lease_entry *e, int64_t now)
+{
+	int same = l->known && l->seen.seq == e->seq &&
+	    l->seen.value.id == e->value.id &&
+	    l->seen.value.count == e->value.count;
+
+	if (!same)
+		l->seen_at = now;
+	l->known = 1;
+	l->seen = *e;
+	if (l->seen.value.ms < LEASE_MS_MIN || l->seen.value.ms > LEASE_MS_MAX)
+		l->seen.value.ms = LEASE_MS_MAX;
+}
+
+void
+lease_read(struct lease *l, const struct lease_entry *e, int64_t now)
+{
+	int64_t due, soon = now + interval(l);
+
+	if (l->step != LEASE_READS)
+		return;
+	l->problem[0] = '\0';
+	l->held = is_ours(l, e);
+	if (l->held && l->adopts) {
+		l->count = e->value.count;
+		l->since = e->value.since;
+	}
+	l->adopts = 0;
+	entry_note(l, e, now);
+	if (!l->held)
+		until_set(l, 0);
+	due = l->seen_at + lease_wait(l);
+	if (l->refused && e->seq == l->expect)
+		wait_until(l, soon); /* the broker is not consistent yet */
+	else if (l->held || now >= due)
+		entry_write(l, now);
+	else
+		wait_until(l, due < soon ? due : soon);
+	l->refused = 0;
+}
+
+void
+lease_written(struct lease *l, uint64_t seq, int64_t now)
+{
+	int64_t until = l->sent + l->sent_ms;
+
+	if (l->step != LEASE_WRITES)
+		return;
+	if (seq != l->expect + 1) {
+		l->held = 0;
+		l->expect = 0;
+		until_set(l, 0);
+		lease_failed(l, "the bucket has accepted two writes", now);
+		return;
+	}
+	l->problem[0] = '\0';
+	l->held = l->known = 1;
+	l->doubt = 0;
+	l->seen.seq = seq;
+	l->seen.value.id = l->id;
+	l->seen.value.count = l->count;
+	l->seen.value.ms = l->sent_ms;
+	l->seen_at = now;
+	if (until > now)
+		until_set(l, until);
+	wait_until(l, l->sent + interval(l));
+}
+
+void
+lease_refused(struct lease *l, int64_t now)
+{
+	if (l->step != LEASE_WRITES)
+		return;
+	l->refused = 1;
+	entry_read(l, now);
+}
+
+void
+lease_opened(struct lease *l, int64_t now)
+{
+	if (l->step != LEASE_OPENS)
+		return;
+	l->opened = 1;
+	entry_read(l, now);
+}
+
+void
+lease_failed(struct lease *l, const char *why, int64_t now)
+{
+	if (l->step == LEASE_IDLE || l->step == LEASE_WAITS)
+		return;
+	snprintf(l->problem, sizeof(l->problem), "%s", why);
+	if (l->step == LEASE_READS)
+		l->opened = 0; /* the bucket may have been deleted */
+	wait_until(l, now + interval(l) / 2);
+}
+
+static void
+step_next(struct lease *l, int64_t now)
+{
+	switch (l->step) {
+	case LEASE_OPENS:
+	case LEASE_READS:
+	case LEASE_WRITES:
+		lease_failed(l, "JetStream does not answer", now);
+		break;
+	case LEASE_WAITS:
+		if (!l->opened)
+			step_begin(l, LEASE_OPENS, l->ops->open(l->arg), now);
+		else if (l->held && !l->doubt)
+			entry_write(l, now);
+		else
+			entry_read(l, now);
+		break;
+	case LEASE_IDLE:
+	default:
+		break;
+	}
+}
+
+void
+lease_timer(struct lease *l, int64_t now)
+{
+	if (l->until != 0 && now >= l->until)
+		until_set(l, 0);
+	if (l->next != 0 && now >= l->next)
+		step_next(l, now);
+}
+
+int64_t
+lease_next(const struct lease *l)
+{
+	if (l->until != 0 && (l->next == 0 || l->until < l->next))
+		return l->until;
+	return l->next;
+}
+
+void
+lease_link(struct lease *l, int up, int64_t now)
+{
+	l->doubt = 1;
+	l->opened = 0;
+	l->step = LEASE_IDLE;
+	l->next = 0;
+	if (up)
+		step_begin(l, LEASE_OPENS, l->ops->open(l->arg), now);
+}
+
+void
+lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now)
+{
+	if (id == 0 || l->count != 0)
+		return;
+	l->id = id;
+	l->adopts = 1;
+	if (until > now)
+		until_set(l, until);
+}
+
+void
+lease_conf(struct lease *l, int64_t ms, const char *holder)
+{
+	l->ms = ms;
+	snprintf(l->holder, sizeof(l->holder), "%s", holder);
+}
+
+void
+lease_init(struct lease *l, uint64_t id, const struct lease_ops *ops, void *arg)
+{
+	memset(l, 0, sizeof(*l));
+	l->id = id;
+	l->ops = ops;
+	l->arg = arg;
+	l->ms = LEASE_MS_MAX;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lease of two centres (activeOnly with source "stream"): which of them may
+ * send requests to cc-backend.  This file decides; it has no clock and no
+ * connection.  All times are CLOCK_BOOTTIME in ms, so that a stopped process
+ * and a suspended host see that their time is over.  bucket.h connects it with
+ * NATS; the reasons are in lease.c.
+ */
+#ifndef RECEIVER_LEASE_LEASE_H
+#define RECEIVER_LEASE_LEASE_H
+
+#include <stdint.h>
+
+#define LEASE_HOLDER_MAX 128	/* bytes of a host's name with the NUL */
+#define LEASE_MS_MIN	 1000	/* of the time of a lease */
+#define LEASE_MS_MAX	 300000 /* the same; also of an entry that is invalid */
+#define LEASE_WHY_MAX	 200
+
+/* What the holder writes. */
+struct lease_value {
+	uint64_t id;	/* of the centre, random; 0 = not known */
+	uint64_t count; /* of its writes */
+	int64_t ms;	/* the lease lasts, from the time it was sent */
+	int64_t since;	/* epoch: it is the holder; for people */
+	char holder[LEASE_HOLDER_MAX];
+};
+
+/* The entry in the bucket. */
+struct lease_entry {
+	uint64_t seq; /* of the stream; 0 = there is no entry */
+	struct lease_value value;
+};
+
+/* Each request has one answer, or none until its deadline. */
+struct lease_ops {
+	/* Makes the bucket if it does not exist: opened or failed. */
+	int (*open)(void *arg);
+	/* Reads the entry: lease_read() or failed. */
+	int (*read)(void *arg);
+	/*
+	 * Writes if the entry has this sequence: written, refused or failed.
+	 * The value is borrowed.
+	 */
+	int (*write)(const struct lease_value *value, uint64_t expect,
+	    void *arg);
+	/* The centre is active until then; 0 = it is not. */
+	void (*until)(int64_t until, void *arg);
+	int64_t (*epoch)(void *arg);
+};
+
+enum lease_step {
+	LEASE_IDLE, /* no connection, or no submitter */
+	LEASE_OPENS,
+	LEASE_READS,
+	LEASE_WRITES,
+	LEASE_WAITS
+};
+
+struct lease {
+	const struct lease_ops *ops;
+	void *arg;
+	int64_t ms;
+	char holder[LEASE_HOLDER_MAX]; /* this host */
+	uint64_t id;		       /* of this centre */
+	int adopts; /* the entry of this id is the one of an earlier process */
+	enum lease_step step;
+	int64_t next;	 /* the time of the step; 0 = none */
+	int opened;	 /* the bucket exists */
+	int doubt;	 /* a write has no answer: read first */
+	int held;	 /* seen is an entry of ours */
+	int known;	 /* seen is valid */
+	int64_t seen_at; /* its first sight */
+	struct lease_entry seen;
+	uint64_t count;	 /* of the last write */
+	uint64_t expect; /* of the last write */
+	int64_t sent;	 /* of the last write */
+	int64_t sent_ms; /* of the last write: ms of its value */
+	int refused;	 /* the last write was */
+	int64_t until;	 /* 0 = not active */
+	int64_t since;	 /* epoch: holder without a break; 0 = it is not */
+	char problem[LEASE_WHY_MAX]; /* "" = none */
+};
+
+/* id: random and not 0.  Borrows ops. */
+void lease_init(struct lease *l, uint64_t id, const struct lease_ops *ops,
+    void *arg);
+/* ms: LEASE_MS_MIN to LEASE_MS_MAX; holder is cut at LEASE_HOLDER_MAX. */
+void lease_conf(struct lease *l, int64_t ms, const char *holder);
+/*
+ * The submitter has a lease of an earlier process of this centre: its entry is
+ * ours.  Without an effect when this process has written.
+ */
+void lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now);
+/* 1: connection and submitter are there.  0: answers do not arrive any more. */
+void lease_link(struct lease *l, int up, int64_t now);
+void lease_opened(struct lease *l, int64_t now);
+void lease_read(struct lease *l, const struct lease_entry *e, int64_t now);
+/* seq: that of the entry. */
+void lease_written(struct lease *l, uint64_t seq, int64_t now);
+/* The entry has another sequence. */
+void lease_refused(struct lease *l, int64_t now);
+void lease_failed(struct lease *l, const char *why, int64_t now);
+void lease_timer(struct lease *l, int64_t now);
+/* When lease_timer() is due; 0 = never. */
+int64_t lease_next(const struct lease *l);
+/* ms that a centre waits with an unchanged entry before it takes the lease. */
+int64_t lease_wait(const struct lease *l);
+
+#endif

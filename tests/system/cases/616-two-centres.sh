@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Two centres with one stream and one cc-backend (activeOnly): the one with the
+# lease sends.  It is stopped (SIGSTOP), continued, killed; each run is there once,
+# and no two centres send at the same time.
+. "$(dirname "$0")/../lib/lib.sh"
+test_begin "two centres, one active"
+[ -x "$CSA_INST/libexec/cc-slurm-adapter/receiver" ] || skip "built without NATS"
+need_fake
+CLUSTERS='alpha=n[1-4]'
+backend_up
+suite_users
+nats_up "jetstream: {store_dir: \"$T/js\"}"
+declare -A pid port=([a]=$(lib freeport 1) [b]=$(lib freeport 1))
+python3 "$SYS/two_centres.py" proxy "$BACKEND_PORT" "$T/sent" a="${port[a]}" b="${port[b]}" &
+proxy=$!
+# The link of the first centre to the broker: a stopped process is a silent link.
+link=$(lib freeport 1)
+python3 "$SYS/two_centres.py" proxy "$NATS_PORT" /dev/null link="$link" &
+link_pid=$!
+trap 'rc=$?; for c in a b; do centre_kill $c; done; kill $proxy; kill -KILL $link_pid; trap - EXIT; test_exit $rc' EXIT
+centre_conf() {
+	mkdir -p "$T/$1/run" "$T/$1/state"
+	lib conf "$T/etc/$1.json" "pidFilePath=$T/$1/run/centre.pid" \
+	    "lastRunPath=$T/$1/state/lastrun" source=stream 'clusters=["alpha"]' \
+	    natsServer=127.0.0.1 "natsPort=$2" natsStreamReplicas=1 activeOnly=true \
+	    natsLeaseTime=3 ccPollInterval=15 "ccCommitInterval=$COMMIT" "ccRestUrl=http://127.0.0.1:${port[$1]}" \
+	    "ccRestJwt=$(cat "$TOKEN")"
+}
+centre_up() {
+	setsid "$ADAPTER" -daemon -config "$T/etc/$1.json" -debug 4 >>"$T/log/suite.$1" 2>&1 </dev/null &
+	pid[$1]=$!
+}
+processes() { ps -o pid= --ppid "${pid[$1]}"; echo "${pid[$1]}"; }
+centre_signal() { # shellcheck disable=SC2046	# a list of ids
+	kill "-$1" $(processes "$2"); }
+centre_kill() {
+	[ -n "${pid[$1]:-}" ] || return 0
+	centre_signal KILL "$1" 2>/dev/null
+	wait "${pid[$1]}" 2>/dev/null
+	unset "pid[$1]"
+}
+side() { "$CTL" -c "$T/etc/$1.json" status -v | grep -qE -- "$2"; }
+active() { side "$1" 'lease  *active since' && side "$1" 'side  *active'; }
+publish() { python3 "$SYS/publish_records.py" "$NATS_PORT" "$@"; }
+all_ended() {
+	truth jobs "$BACKEND" "$TOKEN" --cluster alpha >"$T/jobs" 2>/dev/null
+	[ "$(grep -c '"jobState": "completed"' "$T/jobs")" = "$1" ] && [ "$(wc -l <"$T/jobs")" = "$1" ]
+}
+
+centre_conf a "$link"
+centre_conf b "$NATS_PORT"
+is "-test warns of the short lease" eval \
+    '"$ADAPTER" -daemon -test -config "$T/etc/a.json" 2>&1 | grep -q "natsLeaseTime: is less than 30 s"'
+centre_up a
+is "the first centre takes the lease" wait_for 30 active a
+centre_up b
+is "the other one is the standby" wait_for 30 side b 'standby: .* is active since'
+is "its first line says so" eval '"$CTL" -c "$T/etc/b.json" status | head -n 1 | grep -q "standby: the other side sends"'
+is "it has sent nothing" not grep -q ' b ' "$T/sent"
+publish runs alpha 1 10
+is "the runs are sent" wait_for 30 all_ended 10
+centre_signal STOP a
+publish runs alpha 11 20
+is "the active one is stopped: the other one takes the lease" wait_for 30 active b
+is "and sends" wait_for 30 all_ended 20
+centre_signal CONT a
+is "the first one continues and is the standby" wait_for 30 side a 'standby: .* is active since'
+is "its receiver is killed: it stays so" kill -KILL "$(ps -o pid=,comm= --ppid "${pid[a]}" | awk '$2 == "receiver" {print $1}')"
+kill -KILL "$(ps -o pid=,comm= --ppid "${pid[b]}" | awk '$2 == "receiver" {print $1}')"
+publish runs alpha 21 25
+is "a new receiver of the active one continues" wait_for 30 all_ended 25
+is "it is still active" wait_for 10 active b
+centre_kill b
+publish runs alpha 26 30
+is "the active one is killed: the first one takes the lease again" wait_for 30 active a
+is "each run is there once" wait_for 30 all_ended 30
+order=(a b a)
+if [ -n "${CSA_LONG:-}" ]; then
+	centre_up b
+	is "the killed one is started: it is the standby" wait_for 30 side b 'standby: .* is active since'
+	kill -STOP "$link_pid"
+	publish runs alpha 31 40
+	is "the link of the active one is silent: the other one takes the lease" wait_for 30 active b
+	is "and sends" wait_for 60 all_ended 40
+	is "the first one is not active" not active a
+	kill -CONT "$link_pid"
+	is "its link is back: it is the standby" wait_for 60 side a 'standby: .* is active since'
+	publish runs alpha 41 50
+	is "each run is there once" wait_for 30 all_ended 50
+	order=(a b a b)
+fi
+# the margin of a lease of 3 s is 2.5 s; the time is that of the proxy
+is "one sends after the other" python3 "$SYS/two_centres.py" check "$T/sent" 2 "${order[@]}"
+test_end

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lease: single steps, and two centres with one simulated bucket.  Their
+ * clocks have other values and run at other speeds; messages are late or lost,
+ * links break, processes are stopped, killed and started again.  At no time both
+ * are active, and one is active soon after the last fault.
+ */
+#include "config.h"
+
+#include <limits.h>
+
+#include "receiver/lease/lease.h"
+#include "tests/unit/check.h"
+
+#define L      30000
+#define MARGIN 20000 /* cc-backend's limit for a request */
+#define EVENTS 256
+#define HOUR   3600000LL
+#define ROUNDS 200
+#define FAULTS 40
+#define STEPS  100 /* of one wait; more are an endless loop */
+
+/* --- one centre, by hand --- */
+
+static struct {
+	unsigned opens, reads, writes, untils;
+	uint64_t expect;
+	struct lease_value value;
+	int64_t until;
+} did;
+
+static int
+hand_open(void *arg)
+{
+	did.opens++;
+	return 0;
+}
+
+static int
+hand_read(void *arg)
+{
+	did.reads++;
+	return 0;
+}
+
+static int
+hand_write(const struct lease_value *value, uint64_t expect, void *arg)
+{
+	did.writes++;
+	did.value = *value;
+	did.expect = expect;
+	return 0;
+}
+
+static void
+hand_until(int64_t until, void *arg)
+{
+	did.untils++;
+	did.until = until;
+}
+
+static int64_t
+hand_epoch(void *arg)
+{
+	return 1700000000;
+}
+
+static const struct lease_ops hand = { hand_open, hand_read, hand_write,
+	hand_until, hand_epoch };
+
+static void
+by_hand(struct lease *l)
+{
+	memset(&did, 0, sizeof(did));
+	lease_init(l, 7, &hand, NULL);
+	lease_conf(l, L, "one");
+	lease_link(l, 1, 1000);
+	CHECK_INT(did.opens, 1);
+	lease_opened(l, 1010);
+	CHECK_INT(did.reads, 1);
+}
+
+static struct lease_entry
+entry_of(uint64_t seq, uint64_t id, uint64_t count)
+{
+	struct lease_entry e = { .seq = seq,
+		.value = { .id = id, .count = count, .ms = L } };
+
+	return e;
+}
+
+/* The holder after the whole wait; returns the time. */
+static int64_t
+becomes_active(struct lease *l)
+{
+	struct lease_entry e = entry_of(5, 8, 100);
+	int64_t now = 1020;
+	int i;
+
+	by_hand(l);
+	lease_read(l, &e, now);
+	for (i = 0; i < STEPS && did.writes == 0; i++) {
+		CHECK_INT(did.until, 0);
+		now = lease_next(l);
+		lease_timer(l, now);
+		if (l->step == LEASE_READS)
+			lease_read(l, &e, now);
+	}
+	CHECK_INT(now, 1020 + L + 25000);
+	CHECK_INT(did.expect, 5);
+	lease_written(l, 6, now + 50);
+	CHECK_INT(did.until, now + L);
+	return now;
+}
+
+static void
+test_active(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l);
+
+	CHECK_INT(lease_next(&l), t + L / 3);
+	lease_timer(&l, t + L / 3);
+	CHECK_INT(did.writes, 2);
+	CHECK_INT(did.expect, 6);
+	CHECK_INT(did.value.count, 2);
+	CHECK_STR(did.value.holder, "one");
+	/* the time counts from the sending */
+	lease_written(&l, 7, t + L / 3 + 4000);
+	CHECK_INT(did.until, t + L / 3 + L);
+}
+
+/* No answer: the time ends where it was, and the entry is read first. */
+static void
+test_silence(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l), now = t;
+	struct lease_entry e = entry_of(7, 7, 2);
+	int i;
+
+	for (i = 0; i < STEPS && did.until != 0; i++) {
+		now = lease_next(&l);
+		lease_timer(&l, now);
+	}
+	CHECK_INT(now, t + L);
+	CHECK_INT(did.writes, 2);
+	/* the write without an answer has arrived; nobody else has written */
+	lease_link(&l, 1, now + HOUR);
+	lease_opened(&l, now + HOUR);
+	lease_read(&l, &e, now + HOUR);
+	CHECK_INT(did.writes, 3);
+	CHECK_INT(did.expect, 7);
+	CHECK_INT(did.until, 0);
+	lease_written(&l, 8, now + HOUR + 10);
+	CHECK_INT(did.until, now + HOUR + L);
+}
+
+static void
+test_lost(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l);
+	struct lease_entry e = entry_of(7, 8, 101);
+
+	lease_timer(&l, t + L / 3);
+	lease_refused(&l, t + L / 3 + 10);
+	lease_read(&l, &e, t + L / 3 + 20);
+	CHECK_INT(did.until, 0);
+	CHECK_INT(did.writes, 2);
+	CHECK_INT(l.step, LEASE_WAITS);
+}
+
+/* An answer that comes after the lease's time is none. */
+static void
+test_late(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l);
+
+	lease_timer(&l, t + L / 3);
+	lease_timer(&l, t + L);
+	CHECK_INT(did.until, 0);
+	lease_written(&l, 7, t + L / 3 + L);
+	CHECK_INT(did.until, 0);
+}
+
+/* Two writes that name the same sequence were accepted. */
+static void
+test_not_next(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l), now;
+	struct lease_entry e = entry_of(8, 7, 2);
+	int i;
+
+	lease_timer(&l, t + L / 3);
+	lease_written(&l, 8, t + L / 3 + 10);
+	CHECK_INT(did.until, 0);
+	now = lease_next(&l);
+	lease_timer(&l, now);
+	lease_read(&l, &e, now);
+	/* the entry is of this id and nevertheless not trusted */
+	CHECK_INT(did.writes, 2);
+	CHECK_INT(did.until, 0);
+	t = now;
+	for (i = 0; i < STEPS && did.writes == 2; i++) {
+		now = lease_next(&l);
+		lease_timer(&l, now);
+		if (l.step == LEASE_READS)
+			lease_read(&l, &e, now);
+	}
+	CHECK_INT(now, t + L + 25000);
+}
+
+/* A copy of this machine writes with the same id. */
+static void
+test_copy(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l);
+	struct lease_entry e = entry_of(7, 7, 5);
+
+	lease_timer(&l, t + L / 3);
+	lease_refused(&l, t + L / 3 + 10);
+	lease_read(&l, &e, t + L / 3 + 20);
+	CHECK_INT(did.until, 0);
+	CHECK_INT(did.writes, 2);
+}
+
+/* A receiver that was started again continues the lease of its submitter. */
+static void
+test_adopted(void)
+{
+	struct lease l;
+	struct lease_entry e = entry_of(5, 9, 100);
+
+	e.value.since = 1600000000;
+	by_hand(&l);
+	lease_link(&l, 0, 1015);
+	lease_adopt(&l, 9, 20000, 1015);
+	CHECK_INT(did.until, 20000);
+	lease_link(&l, 1, 1015);
+	lease_opened(&l, 1015);
+	lease_read(&l, &e, 1020);
+	CHECK_INT(did.writes, 1);
+	CHECK_INT(did.expect, 5);
+	CHECK_INT(did.value.id, 9);
+	CHECK_INT(did.value.count, 101);
+	CHECK_INT(did.value.since, 1600000000);
+	lease_written(&l, 6, 1030);
+	CHECK_INT(did.until, 1020 + L);
+	/* it has written: the id of another submitter changes nothing */
+	lease_adopt(&l, 10, 0, 1040);
+	CHECK_INT(l.id, 9);
+}
+
+/* The time of the entry counts, within limits, and not the own one. */
+static void
+test_times(void)
+{
+	struct lease l;
+	struct lease_entry e = entry_of(5, 8, 100);
+
+	by_hand(&l);
+	CHECK_INT(lease_wait(&l), L + 25000);
+	e.value.ms = 3000;
+	lease_read(&l, &e, 1020);
+	CHECK_INT(lease_wait(&l), 3000 + 2500);
+	e.value.ms = INT64_MAX;
+	lease_timer(&l, 1020 + 3000 + 2500);
+	CHECK_INT(l.step, LEASE_READS);
+	lease_read(&l, &e, 9000);
+	CHECK_INT(lease_wait(&l), LEASE_MS_MAX + 25000);
+}
+
+/* A shorter lease: what others see next is not shorter than the own time. */
+static void
+test_shorter(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l);
+
+	lease_conf(&l, 6000, "one");
+	lease_timer(&l, t + L / 3);
+	CHECK_INT(did.value.ms, 6000);
+	CHECK_INT(did.until, t + L / 3 + 6000);
+	/* and a longer one counts from the write that tells it */
+	lease_conf(&l, 60000, "one");
+	lease_written(&l, 7, t + L / 3 + 10);
+	CHECK_INT(did.until, t + L / 3 + 6000);
+}
+
+/* A broker that refuses the sequence that it shows is not asked in a loop. */
+static void
+test_inconsistent(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l);
+	struct lease_entry e = entry_of(6, 7, 1);
+
+	lease_timer(&l, t + L / 3);
+	lease_refused(&l, t + L / 3 + 10);
+	lease_read(&l, &e, t + L / 3 + 20);
+	CHECK_INT(did.writes, 2);
+	CHECK_INT(l.step, LEASE_WAITS);
+	CHECK(lease_next(&l) > t + L / 3 + 1000);
+	CHECK_INT(did.until, t + L);
+}
+
+/* --- two centres --- */
+
+enum what {
+	REQUEST_OPEN,
+	REQUEST_READ,
+	REQUEST_WRITE,
+	ANSWER
+};
+
+struct centre {
+	struct lease lease;
+	int64_t offset; /* of the clock, ms */
+	int64_t ppm;	/* its speed */
+	int stopped, away, dead;
+	/* answers to others than the last request are lost, as in bucket.c */
+	unsigned serial;
+	/* of the submitter */
+	uint64_t id;
+	int64_t until;
+};
+
+static struct event_ {
+	int64_t at; /* true time */
+	enum what what;
+	int from; /* centre */
+	unsigned serial;
+	struct lease_value value;
+	uint64_t expect;
+	/* of an answer */
+	enum what to;
+	int refused;
+	struct lease_entry entry;
+} events[EVENTS];
+static unsigned n_events;
+
+static struct centre centres[2];
+static int64_t now; /* true time, ms */
+static struct lease_entry kv;
+static uint64_t ids, seed;
+static unsigned taken, loss; /* per cent */
+static int last;	     /* centre that was active last */
+
+static uint64_t
+dice(uint64_t n)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (seed >> 33) % n;
+}
+
+static int64_t
+clock_of(const struct centre *c, int64_t t)
+{
+	return c->offset + t + t / 1000000 * c->ppm;
+}
+
+/* The true time of a value of the clock, rounded up. */
+static int64_t
+true_of(const struct centre *c, int64_t value)
+{
+	int64_t t = value - c->offset;
+
+	return t - t / 1000000 * c->ppm + 100;
+}
+
+static void
+event_add(struct event_ *e)
+{
+	if (dice(100) < loss || n_events == EVENTS)
+		return;
+	e->at = now + 1 + (int64_t)dice(dice(20) == 0 ? 2 * L : 200);
+	events[n_events++] = *e;
+}
+
+static int
+sim_request(struct centre *c, enum what what, const struct lease_value *value,
+    uint64_t expect)
+{
+	struct event_ e = { .what = what,
+		.from = (int)(c - centres),
+		.serial = ++c->serial,
+		.expect = expect };
+
+	if (value != NULL)
+		e.value = *value;
+	if (!c->away)
+		event_add(&e);
+	return 0;
+}
+
+static int
+sim_open(void *arg)
+{
+	return sim_request(arg, REQUEST_OPEN, NULL, 0);
+}
+
+static int
+sim_read(void *arg)
+{
+	return sim_request(arg, REQUEST_READ, NULL, 0);
+}
+
+static int
+sim_write(const struct lease_value *value, uint64_t expect, void *arg)
+{
+	return sim_request(arg, REQUEST_WRITE, value, expect);
+}
+
+/* The property: the time of the other centre was over a margin ago. */
+static void
+sim_until(int64_t until, void *arg)
+{
+	struct centre *c = arg, *other = &centres[c == centres];
+	int64_t end = other->until != 0 ? true_of(other, other->until) : 0;
+
+	c->until = until;
+	c->id = c->lease.id;
+	if (until == 0)
+		return;
+	if (end != 0 && now - end < MARGIN)
+		CHECK_INT(now - end, MARGIN);
+	if (last != (int)(c - centres))
+		taken++;
+	last = (int)(c - centres);
+}
+
+static const struct lease_ops sim_ops = { sim_open, sim_read, sim_write,
+	sim_until, hand_epoch };
+
+static void
+link_set(struct centre *c, int up)
+{
+	c->serial++;
+	c->away = !up;
+	lease_link(&c->lease, up, clock_of(c, now));
+}
+
+/* A new receiver; the submitter lives or not. */
+static void
+centre_start(struct centre *c, int submitter_lives)
+{
+	uint64_t id = submitter_lives ? c->id : 0;
+
+	if (!submitter_lives)
+		c->id = 0;
+	lease_init(&c->lease, ++ids, &sim_ops, c);
+	lease_conf(&c->lease, L, "x");
+	/* The requests of a killed submitter end with it, but not at once. */
+	lease_adopt(&c->lease, id, c->until, clock_of(c, now));
+	c->dead = 0;
+	link_set(c, 1);
+}
+
+static void
+broker(const struct event_ *q)
+{
+	struct event_ a = { .what = ANSWER,
+		.from = q->from,
+		.serial = q->serial,
+		.to = q->what };
+
+	if (q->what == REQUEST_WRITE) {
+		a.refused = q->expect != kv.seq;
+		if (!a.refused) {
+			kv.seq++;
+			kv.value = q->value;
+		}
+	}
+	a.entry = kv;
+	event_add(&a);
+}
+
+static void
+answer_take(struct centre *c, const struct event_ *a)
+{
+	int64_t t = clock_of(c, now);
+
+	if (a->serial != c->serial || c->dead || c->away)
+		return;
+	if (a->to == REQUEST_OPEN)
+		lease_opened(&c->lease, t);
+	else if (a->to == REQUEST_READ)
+		lease_read(&c->lease, &a->entry, t);
+	else if (a->refused)
+		lease_refused(&c->lease, t);
+	else
+		lease_written(&c->lease, a->entry.seq, t);
+}
+
+/* The next thing that happens before the true time `end`; 0 = nothing. */
+static int
+sim_step(int64_t end)
+{
+	struct event_ e;
+	unsigned i, k = EVENTS;
+	int64_t at = end, t;
+	int timer = -1;
+
+	for (i = 0; i < n_events; i++)
+		if (events[i].at < at &&
+		    (events[i].what != ANSWER ||
+			!centres[events[i].from].stopped)) {
+			at = events[i].at;
+			k = i;
+		}
+	for (i = 0; i < 2; i++) {
+		if (centres[i].dead || centres[i].stopped ||
+		    lease_next(&centres[i].lease) == 0)
+			continue;
+		t = true_of(&centres[i], lease_next(&centres[i].lease));
+		if (t < at) {
+			at = t;
+			timer = (int)i;
+		}
+	}
+	if (at >= end)
+		return 0;
+	now = at > now ? at : now;
+	if (timer != -1) {
+		lease_timer(&centres[timer].lease,
+		    clock_of(&centres[timer], now));
+		return 1;
+	}
+	e = events[k];
+	events[k] = events[--n_events];
+	if (e.what == ANSWER)
+		answer_take(&centres[e.from], &e);
+	else
+		broker(&e);
+	return 1;
+}
+
+static void
+sim_run(int64_t ms)
+{
+	int64_t end = now + ms;
+
+	while (sim_step(end))
+		;
+	now = end;
+}
+
+static void
+fault(void)
+{
+	struct centre *c = &centres[dice(2)];
+	int64_t ms = 1 + (int64_t)dice(dice(2) ? 2 * L : 10000);
+
+	switch (dice(5)) {
+	case 0: /* SIGSTOP: its answers wait, its timers are late */
+		c->stopped = 1;
+		sim_run(ms);
+		c->stopped = 0;
+		break;
+	case 1: /* the link */
+		link_set(c, 0);
+		sim_run(ms);
+		link_set(c, 1);
+		break;
+	case 2: /* the receiver, or both processes */
+		c->dead = 1;
+		sim_run(ms / 4);
+		centre_start(c, dice(2) == 0);
+		break;
+	case 3: /* messages are lost */
+		loss = 60;
+		sim_run(ms);
+		loss = 0;
+		break;
+	default:
+		sim_run(ms);
+	}
+}
+
+static int
+one_is_active(void)
+{
+	int i, n = 0;
+
+	for (i = 0; i < 2; i++)
+		n += centres[i].until > clock_of(&centres[i], now);
+	return n;
+}
+
+static void
+test_two(void)
+{
+	unsigned round, i, most = 0;
+
+	for (round = 1; round <= ROUNDS; round++) {
+		seed = round;
+		now = 1000;
+		n_events = loss = 0;
+		memset(&kv, 0, sizeof(kv));
+		memset(centres, 0, sizeof(centres));
+		last = -1;
+		taken = 0;
+		for (i = 0; i < 2; i++) {
+			centres[i].offset = (int64_t)dice(1000 * HOUR);
+			centres[i].ppm = (int64_t)dice(2000) - 1000;
+			centre_start(&centres[i], 0);
+		}
+		for (i = 0; i < FAULTS; i++)
+			fault();
+		sim_run(4 * L);
+		CHECK_INT(one_is_active(), 1);
+		most = taken > most ? taken : most;
+	}
+	CHECK(most >= 3); /* the faults had an effect */
+}
+
+int
+main(void)
+{
+	test_active();
+	test_silence();
+	test_lost();
+	test_late();
+	test_not_next();
+	test_copy();
+	test_adopted();
+	test_times();
+	test_shorter();
+	test_inconsistent();
+	test_two();
+	return check_done();
+}

@@ -409,6 +409,7 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	case MSG_LOOKUP:
 		if (asks_lookup(v->asks, r) == -1)
 			channel_broken(c, "lookup");
+		break;
 	case MSG_ACTIVE_UNTIL:
 		on_active_until(v, c, r);
 		break;

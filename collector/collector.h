@@ -51,6 +51,8 @@ struct collector {
 	struct slurm_times *slurm_times;
 	struct check *check;
 	struct hook_auth *hook_auth;
+	int64_t trimmed_ms;	  /* now_ms() when free memory was given back */
+	uint64_t trimmed_records; /* outbox_records() then */
 };
 
 /* clusters.c */

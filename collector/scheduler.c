@@ -107,24 +107,33 @@ retired_free(struct collector *col)
 	}
 }
 
+#define TRIM_EVERY_MS 3000
+
 /*
- * A big answer leaves free memory in the process; this gives the memory back.
+ * A big answer, and records that waited for the submitter, leave free memory in
+ * the process; this gives the memory back.
  */
 static void
 memory_trim(struct collector *col)
 {
 	struct site *site = &col->site;
+	uint64_t sent = outbox_records(col->outbox);
 	unsigned i;
-	int trim = 0;
+	int trim;
 
 	if (outbox_waiting(col->outbox) != 0)
 		return;
+	trim = sent != col->trimmed_records &&
+	    now_ms() - col->trimmed_ms >= TRIM_EVERY_MS;
 	for (i = 0; i < site->n; i++) {
 		trim |= site->clusters[i]->trim;
 		site->clusters[i]->trim = 0;
 	}
-	if (trim)
-		malloc_trim(0);
+	if (!trim)
+		return;
+	malloc_trim(0);
+	col->trimmed_ms = now_ms();
+	col->trimmed_records = sent;
 }
 
 static int64_t

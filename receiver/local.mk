@@ -10,6 +10,8 @@ noinst_LIBRARIES += receiver/base/libbase.a
 noinst_LIBRARIES += receiver/link/liblink.a
 # Streams, consumers, pull requests.
 noinst_LIBRARIES += receiver/streams/libstreams.a
+# Questions to the clusters about their runs.
+noinst_LIBRARIES += receiver/asks/libasks.a
 # Messages into records for the submitter.
 noinst_LIBRARIES += receiver/intake/libintake.a
 # Status, metrics, -test.
@@ -41,6 +43,11 @@ receiver_streams_libstreams_a_SOURCES = \
 	receiver/streams/streams.h \
 	receiver/streams/streams_private.h
 
+receiver_asks_libasks_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+receiver_asks_libasks_a_SOURCES = \
+	receiver/asks/asks.c \
+	receiver/asks/asks.h
+
 receiver_intake_libintake_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 receiver_intake_libintake_a_SOURCES = \
 	receiver/intake/intake.c \
@@ -54,8 +61,8 @@ receiver_libreceiver_a_SOURCES = \
 	receiver/report.c \
 	receiver/report.h
 
-RECEIVER_LIBS = receiver/libreceiver.a receiver/intake/libintake.a receiver/streams/libstreams.a \
-	receiver/link/liblink.a receiver/base/libbase.a \
+RECEIVER_LIBS = receiver/libreceiver.a receiver/intake/libintake.a receiver/asks/libasks.a \
+	receiver/streams/libstreams.a receiver/link/liblink.a receiver/base/libbase.a \
 	common/record/librecord.a $(WORKER_LIBS) $(COMMON_NATS_LIBS)
 receiver_receiver_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 receiver_receiver_SOURCES = receiver/main.c

@@ -43,7 +43,7 @@ on_link_message(const struct link_message *m, void *arg)
 
 	if (check_is_on())
 		check_message(m);
-	else
+	else if (!asks_receive(v->asks, m))
 		feed(v, m);
 }
 
@@ -63,12 +63,13 @@ on_link_changed(int up, void *arg)
 {
 	struct receiver *v = arg;
 
-	if (check_is_on())
+	if (check_is_on()) {
 		check_link(up);
-	else {
-		streams_link(v->streams, up);
-		streams_link(v->states, up);
+		return;
 	}
+	streams_link(v->streams, up);
+	streams_link(v->states, up);
+	asks_link(v->asks, up);
 }
 
 static const struct link_ops link_ops = {
@@ -97,6 +98,28 @@ on_stream_position(const char *cluster, uint64_t identity, uint64_t sequence,
 static const struct streams_ops streams_ops = {
 	.message = on_stream_message,
 	.position = on_stream_position,
+};
+
+static int
+on_is_current(const char *cluster, void *arg)
+{
+	struct receiver *v = arg;
+
+	return streams_is_current(v->streams, cluster);
+}
+
+static void
+on_not_found(const char *cluster, const struct ask_run *runs, unsigned n,
+    void *arg)
+{
+	struct receiver *v = arg;
+
+	intake_not_found(v->intake, cluster, runs, n);
+}
+
+static const struct asks_ops asks_ops = {
+	.is_current = on_is_current,
+	.not_found = on_not_found,
 };
 
 /* Waits while the submitter does not read. */
@@ -139,6 +162,7 @@ on_init(struct worker *w)
 	    v);
 	v->states = streams_new(w->base, v->link, STREAM_OF_STATES, &states_ops,
 	    v);
+	v->asks = asks_new(w->base, v->link, &asks_ops, v);
 	v->intake = intake_new();
 }
 
@@ -172,6 +196,7 @@ on_conf_commit(struct worker *w)
 	v->checked = NULL;
 	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
 	streams_conf(v->states, conf_str(&w->conf, CONF_CLUSTERS), &states);
+	asks_conf(v->asks, conf_str(&w->conf, CONF_CLUSTERS));
 }
 
 static void
@@ -227,6 +252,7 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 	streams_reset(v->states);
 	streams_pause(v->streams, 0);
 	streams_pause(v->states, 0);
+	asks_reset(v->asks);
 	intake_peer(v->intake, c);
 }
 
@@ -316,6 +342,10 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		break;
 	case MSG_FLOW:
 		on_flow(v, c, r);
+		break;
+	case MSG_LOOKUP:
+		if (asks_lookup(v->asks, r) == -1)
+			channel_broken(c, "lookup");
 		break;
 	case MSG_STREAM_HOLD:
 		on_stream_hold(v, c, r);

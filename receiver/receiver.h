@@ -7,6 +7,7 @@
 #define RECEIVER_RECEIVER_H
 
 #include "common/worker/worker.h"
+#include "receiver/asks/asks.h"
 #include "receiver/intake/intake.h"
 #include "receiver/link/link.h"
 #include "receiver/streams/streams.h"
@@ -21,6 +22,7 @@ struct receiver {
 	char *checked_clusters;	   /* the key clusters of the same; owned */
 	struct link *link;
 	struct streams *streams;
+	struct asks *asks;
 	struct streams *states;	   /* of nodes */
 	struct channel *submitter; /* borrowed; NULL = none */
 	struct intake *intake;

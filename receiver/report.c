@@ -73,10 +73,18 @@ report_status(struct receiver *v, uint64_t request)
 	};
 	struct nats_broker_status broker;
 	struct stream_status st;
+	struct asks_status asks;
 	unsigned k;
 	size_t i;
 
 	link_status(v->link, &broker);
+	asks_status(v->asks, &asks);
+	worker_status(v->w, request, "questions",
+	    "%llu to clusters, %llu answered, %llu answers refused; %llu runs "
+	    "unknown to Slurm%s%s",
+	    (unsigned long long)asks.asked, (unsigned long long)asks.answered,
+	    (unsigned long long)asks.refused, (unsigned long long)asks.unknown,
+	    asks.trouble[0] != '\0' ? "; last problem: " : "", asks.trouble);
 	worker_status(v->w, request, "nats", "%s", broker.text);
 	if (broker.clear[0] != '\0')
 		worker_status(v->w, request, "nats_login",

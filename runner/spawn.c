@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of one command; see runner.h. */
+/*
+ * The start of one command; see runner.h.  The child shares the memory of the
+ * runner until it executes the command, as after vfork(): a copy of the page
+ * tables, and of each page that the runner writes meanwhile, costs more than all
+ * other steps.  The runner is suspended until then.
+ */
 #include "config.h"
 
 #include <sys/prctl.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runner/confine/confine.h"
 #include "runner/runner.h"
+
+/* bytes; confine_apply() needs 4 KiB */
+#define STACK_BYTES (16u * 1024)
 
 enum step {
 	STEP_NONE,
@@ -58,30 +68,40 @@ signals_reset(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The child: never returns.  failed is close-on-exec. */
-static void __attribute__((noreturn)) child_run(pid_t parent,
-    char *const argv[], char *const *env, const struct confine_rules *rules,
-    const struct command_fds *fds, int failed)
+/* The child: what it needs, in the memory of the runner. */
+struct child {
+	pid_t parent;
+	char *const *argv;
+	char *const *env;
+	const struct confine_rules *rules;
+	const struct command_fds *fds;
+	int failed; /* close-on-exec */
+};
+
+/* Never returns.  Changes nothing but its own stack, and errno. */
+static int
+child_run(void *arg)
 {
+	const struct child *c = arg;
 	struct failure f = { 0, STEP_PREPARE };
 
 	signals_reset();
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1 ||
-	    setpgid(0, 0) == -1 || dup2(fds->out, STDOUT_FILENO) == -1 ||
-	    dup2(fds->err, STDERR_FILENO) == -1 ||
-	    (fds->in != -1 && dup2(fds->in, STDIN_FILENO) == -1))
+	    setpgid(0, 0) == -1 || dup2(c->fds->out, STDOUT_FILENO) == -1 ||
+	    dup2(c->fds->err, STDERR_FILENO) == -1 ||
+	    (c->fds->in != -1 && dup2(c->fds->in, STDIN_FILENO) == -1))
 		goto fail;
 	/* The runner ended before the kernel knew of the signal. */
-	if (getppid() != parent)
+	if (getppid() != c->parent)
 		_exit(127);
 	f.step = STEP_CONFINE;
-	if (confine_apply(rules) == -1)
+	if (confine_apply(c->rules) == -1)
 		goto fail;
 	f.step = STEP_EXECUTE;
-	execve(argv[0], argv, env);
+	execve(c->argv[0], c->argv, c->env);
 fail:
 	f.error = errno;
-	(void)!write(failed, &f, sizeof(f));
+	(void)!write(c->failed, &f, sizeof(f));
 	_exit(127);
 }
 
@@ -90,19 +110,17 @@ fail:
  * arrives in the child would be reported to the event loop of the runner.
  */
 static pid_t
-child_fork(char *const argv[], char *const *env,
-    const struct confine_rules *rules, const struct command_fds *fds,
-    int failed)
+child_start(struct child *c)
 {
-	pid_t parent = getpid(), pid;
+	_Alignas(16) uint8_t stack[STACK_BYTES]; /* it grows down */
 	sigset_t all, old;
+	pid_t pid;
 	int saved;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	pid = fork();
-	if (pid == 0)
-		child_run(parent, argv, env, rules, fds, failed);
+	pid = clone(child_run, stack + sizeof(stack),
+	    CLONE_VM | CLONE_VFORK | SIGCHLD, c);
 	saved = errno;
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
@@ -116,6 +134,7 @@ command_spawn(pid_t *pid, const char *const *argv, char *const *env,
 {
 	struct failure f = { 0, STEP_NONE };
 	char *args[QUESTION_ARGS_MAX + 1];
+	struct child child = { getpid(), args, env, rules, fds, -1 };
 	int failed[2];
 	ssize_t n;
 	size_t i;
@@ -131,7 +150,8 @@ command_spawn(pid_t *pid, const char *const *argv, char *const *env,
 	args[i] = NULL;
 	if (pipe2(failed, O_CLOEXEC) == -1)
 		return errno;
-	*pid = child_fork(args, env, rules, fds, failed[1]);
+	child.failed = failed[1];
+	*pid = child_start(&child);
 	if (*pid == -1) {
 		f.error = errno;
 		*pid = 0;

@@ -21,6 +21,7 @@
 #include "submitter/intake/intake.h"
 #include "submitter/nats/nats.h"
 #include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/centre_asks.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
@@ -225,6 +226,7 @@ on_status(struct submitter *s, uint64_t request)
 	status_history(s, request);
 	node_states_status(s->nodes, request);
 	status_nats(s, request);
+	centre_asks_status(s->centre_asks, request);
 	backfill_status(s->backfill, request);
 	failover_status(s->failover, request);
 	first_list_status(s->first_list, request);

@@ -118,6 +118,8 @@ submitter_nats_libnats_a_SOURCES = \
 	submitter/nats/nats.c \
 	submitter/nats/nats.h \
 	submitter/nats/nats_ack.c \
+	submitter/nats/nats_asks.c \
+	submitter/nats/nats_asks.h \
 	submitter/nats/nats_ack.h \
 	submitter/nats/nats_publish.c \
 	submitter/nats/nats_publish.h \
@@ -189,6 +191,8 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill_release.c \
 	submitter/reconcile/backfill_state.c \
 	submitter/reconcile/backfill_window.c \
+	submitter/reconcile/centre_asks.c \
+	submitter/reconcile/centre_asks.h \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \
 	submitter/reconcile/first_list.c \
@@ -214,6 +218,8 @@ submitter_libsubmitter_a_SOURCES = \
 	submitter/explain.c \
 	submitter/explain.h \
 	submitter/explain_text.c \
+	submitter/memory.c \
+	submitter/memory.h \
 	submitter/run_history.c \
 	submitter/run_history.h
 

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +30,12 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/history/history.h"
 #include "submitter/intake/intake.h"
+#include "submitter/memory.h"
 #include "submitter/nats/nats.h"
 #include "submitter/net/http_private.h"
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
+#include "submitter/reconcile/centre_asks.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
@@ -219,6 +220,15 @@ secrets_report(void)
 		 "swapped: raise LimitMEMLOCK= of the unit");
 }
 
+/* A question of the centre. */
+static void
+on_ask(const struct nats_ask *ask, void *arg)
+{
+	struct submitter *s = arg;
+
+	centre_asks_question(s->centre_asks, ask);
+}
+
 static void
 conf_swap(struct submitter *s)
 {
@@ -241,6 +251,8 @@ conf_swap(struct submitter *s)
 	first_list_check(s->first_list);
 	nats_delivery_conf(s->nats_delivery, checked.nats);
 	checked.nats = NULL;
+	if (s->nats != NULL)
+		nats_on_ask(s->nats, on_ask, s);
 	secrets_report();
 }
 
@@ -305,9 +317,8 @@ on_age(evutil_socket_t fd, short what, void *arg)
 		n = spool_age(s->spool, time(NULL), AGE_ROWS);
 	if (n > 0)
 		commit_soon(s->commit);
-	/* Return free memory to the system after many requests. */
-	if (http_busy(s->http) == 0)
-		malloc_trim(0);
+	/* Lists of cc-backend's jobs leave free memory, too. */
+	memory_release(s);
 	timer_after(upkeep, upkeep_wait(s, n));
 }
 
@@ -336,11 +347,20 @@ spool_begin_or_die(struct submitter *s)
 
 /* --- calls from lower boxes --- */
 
+/* The run of a new cluster must not be picked before the list. */
+static void
+on_before_commit(struct submitter *s)
+{
+	first_list_check(s->first_list);
+	rest_delivery_lease(s->rest);
+}
+
 static void
 on_committed(struct submitter *s)
 {
 	intake_committed(s->intake);
 	first_list_check(s->first_list);
+	memory_used(s);
 }
 
 static int
@@ -364,6 +384,7 @@ on_stuck(struct submitter *s)
 }
 
 static const struct commit_ops commit_ops = {
+	.before = on_before_commit,
 	.committed = on_committed,
 	.failed = on_commit_failed,
 	.retry = on_commit_retry,
@@ -391,13 +412,22 @@ on_backfill_watermark(struct submitter *s, const char *cluster, int64_t until)
 static void
 on_not_found(struct submitter *s, const struct run_key *key)
 {
+	centre_asks_not_found(s->centre_asks, key);
 	missing_report(s->missing, key);
+}
+
+static void
+on_record(struct submitter *s, const struct run_key *key, struct job *job,
+    int64_t id)
+{
+	centre_asks_record(s->centre_asks, key, job, id);
 }
 
 static const struct intake_ops intake_ops = {
 	.backfill_record = on_backfill_record,
 	.dryrun_record = on_dryrun_record,
 	.backfill_watermark = on_backfill_watermark,
+	.record = on_record,
 	.not_found = on_not_found,
 };
 
@@ -467,6 +497,7 @@ boxes_new(struct submitter *s)
 	s->failover = failover_new(s);
 	s->first_list = first_list_new(s);
 	s->backfill = backfill_new(s);
+	s->centre_asks = centre_asks_new(s);
 }
 
 /* deliver may have been "direct" when the daemon ended. */
@@ -496,6 +527,7 @@ on_start(struct worker *w)
 	s->history = history_new(s, HISTORY_FILE);
 	run_history_begin(s);
 	upkeep = timer_new(s, on_age, s);
+	memory_begin(s);
 	wake_init(s, lanes);
 	boxes_new(s);
 	conf_swap(s);

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,8 @@ on_worker_ready(struct child *c)
 	log_notice("serving: version %s, configuration %s", PACKAGE_VERSION,
 	    sup->setup.config_path);
 	notify_ready("serving");
+	/* The start needed memory that is free now. */
+	malloc_trim(0);
 	if (sup->reload_pending) {
 		sup->reload_pending = 0;
 		reload_begin(sup);

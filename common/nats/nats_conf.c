@@ -54,6 +54,7 @@ nats_conf_free(struct nats_conf *nc)
 		return;
 	free(nc->subject);
 	free(nc->inbox);
+	free(nc->clusters);
 	secret_free(nc->user);
 	secret_free(nc->password);
 	secret_free(nc->token);
@@ -224,7 +225,8 @@ read_stream(struct nats_conf *nc, const struct conf *conf, char *reason,
 	}
 	nc->inbox = strdup(inbox);
 	nc->subject = strdup("");
-	if (nc->inbox == NULL || nc->subject == NULL) {
+	nc->clusters = strdup(conf_str(conf, CONF_CLUSTERS));
+	if (nc->inbox == NULL || nc->subject == NULL || nc->clusters == NULL) {
 		snprintf(reason, size, "out of memory");
 		return -1;
 	}
@@ -498,9 +500,9 @@ nats_conf_equal(const struct nats_conf *a, const struct nats_conf *b)
 		    a->servers[i].port != b->servers[i].port ||
 		    a->servers[i].tls != b->servers[i].tls)
 			return 0;
-	return same(a->subject, b->subject) && same(a->user, b->user) &&
-	    same(a->password, b->password) && same(a->token, b->token) &&
-	    same(a->jwt, b->jwt) && same(a->seed, b->seed) &&
-	    same(a->ca, b->ca) && same(a->cert, b->cert) &&
-	    same(a->key, b->key);
+	return same(a->subject, b->subject) && same(a->clusters, b->clusters) &&
+	    same(a->user, b->user) && same(a->password, b->password) &&
+	    same(a->token, b->token) && same(a->jwt, b->jwt) &&
+	    same(a->seed, b->seed) && same(a->ca, b->ca) &&
+	    same(a->cert, b->cert) && same(a->key, b->key);
 }

@@ -39,6 +39,7 @@ struct nats_conf {
 	int records;
 	/* prefix of the subjects of answers, owned; NULL = libnats' */
 	char *inbox;
+	char *clusters; /* of records: the key clusters; else NULL */
 	enum nats_login login;
 	char public[NKEY_PUBLIC_MAX];
 	char *user;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,6 +157,8 @@ on_conf_commit(struct worker *w, struct reader *r)
 		w->ops->start(w);
 	channel_send(w->supervisor, MSG_READY, 0, NULL, -1);
 	worker_summary_begin(w);
+	/* libseccomp has needed much memory once. */
+	malloc_trim(0);
 }
 
 /* Takes fd. */

@@ -318,6 +318,32 @@ intake_position(struct intake *b, const char *cluster, uint64_t identity,
 }
 
 void
+intake_not_found(struct intake *b, const char *cluster,
+    const struct ask_run *runs, unsigned n)
+{
+	struct run_key key;
+	struct writer w;
+	unsigned i;
+
+	if (b->submitter == NULL)
+		return;
+	memset(&key, 0, sizeof(key));
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	wr_u64(&w, ++b->frame);
+	wr_str(&w, cluster);
+	wr_u64(&w, 0);
+	wr_u32(&w, n);
+	for (i = 0; i < n; i++) {
+		key.job = runs[i].job;
+		key.start = runs[i].start;
+		wr_run_key(&w, &key);
+	}
+	channel_send(b->submitter, MSG_NOT_FOUND, 0, &w, -1);
+	wr_clear(&w);
+}
+
+void
 intake_peer(struct intake *b, struct channel *submitter)
 {
 	b->submitter = submitter;

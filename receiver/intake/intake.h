@@ -11,6 +11,7 @@
 
 #include "common/ipc/channel.h"
 #include "common/model/job.h"
+#include "common/record/ask_json.h"
 #include "common/worker/inflight.h"
 #include "receiver/streams/streams.h"
 
@@ -45,6 +46,9 @@ enum stream_take intake_states(struct intake *b,
 /* Sends the position of a stream, behind its records. */
 void intake_position(struct intake *b, const char *cluster, uint64_t identity,
     uint64_t sequence);
+/* Tells the submitter that Slurm does not know these runs. */
+void intake_not_found(struct intake *b, const char *cluster,
+    const struct ask_run *runs, unsigned n);
 const struct intake_counts *intake_counts(const struct intake *b);
 unsigned intake_quarantine_size(const struct intake *b);
 

@@ -178,6 +178,7 @@ stream_found(struct stream *st, const struct api_answer *a, const char *kept)
 {
 	if (st->t->kind == STREAM_OF_RUNS)
 		position_find(st, a);
+	st->end = a->last;
 	config_check(st, a, kept);
 	ask(st, STEP_DELETE, "CONSUMER.DELETE", API_CONSUMER, NULL);
 }

@@ -343,6 +343,16 @@ streams_new(struct event_base *base, struct link *link, enum stream_kind kind,
 }
 
 int
+streams_is_current(const struct streams *t, const char *cluster)
+{
+	const struct stream *st = by_name(t, cluster);
+
+	return st != NULL && st->step == STEP_READ && !st->on_hold &&
+	    st->window.highest >= st->end && st->waiting == 0 &&
+	    st->window.held == 0 && !t->paused;
+}
+
+int
 streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 {
 	const struct stream *st;

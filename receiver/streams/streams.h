@@ -104,6 +104,8 @@ void streams_acked(struct streams *t, uint64_t frame);
 void streams_pause(struct streams *t, int pause);
 /* 1: nothing is fetched of this cluster; streams_reset() ends it. */
 void streams_hold(struct streams *t, const char *cluster, int hold);
+/* 1 when each message of the cluster's stream that is known was passed up. */
+int streams_is_current(const struct streams *t, const char *cluster);
 /* 1 and *st for i from 0, else 0. */
 int streams_status(const struct streams *t, unsigned i,
     struct stream_status *st);

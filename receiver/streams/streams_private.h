@@ -66,6 +66,7 @@ struct stream {
 	uint64_t told;	    /* position that was passed up */
 	unsigned gap_times; /* a gap was seen since the last message */
 	uint64_t waiting;   /* messages at the broker */
+	uint64_t end;	    /* its last message when its reading began */
 	struct pull pull;
 	struct budget_use use;
 	unsigned unacked;

@@ -17,6 +17,7 @@
 
 struct backfill;
 struct breaker;
+struct centre_asks;
 struct commit;
 struct commit_check;
 struct conflict;
@@ -111,6 +112,7 @@ struct submitter {
 	struct backfill *backfill;
 	struct failover *failover;
 	struct first_list *first_list;
+	struct centre_asks *centre_asks;
 };
 
 /*

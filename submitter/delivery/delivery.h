@@ -32,6 +32,11 @@ struct submitter;
 struct rest_delivery *rest_delivery_new(struct submitter *s);
 /* The lane WAKE_REST: sends what is due. */
 void rest_delivery_run(struct rest_delivery *r);
+/*
+ * Called before a commit: leases what is due in the same commit, and wakes the
+ * lane.
+ */
+void rest_delivery_lease(struct rest_delivery *r);
 /* A commit failed: the rows lack the answers since the last commit. */
 void rest_delivery_rolled_back(struct rest_delivery *r);
 /* 1 when cc-backend answers and no request is under way or due. */
@@ -46,9 +51,17 @@ void nats_delivery_run(struct nats_delivery *d);
 void nats_delivery_rolled_back(struct nats_delivery *d);
 /* Takes nc. The first call with a server connects. */
 void nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc);
+/*
+ * deliver "stream": publishes this record once more, whatever was published of
+ * the run.  It is not repeated after a failure.  May change the record.
+ */
+void nats_delivery_again(struct nats_delivery *d, struct job *job);
 /* The streams that do not accept records; NULL before the first one. */
 const struct stream_hold *nats_delivery_hold(const struct nats_delivery *d,
     unsigned n);
+
+/* token of a record of nats_delivery_again() */
+#define STREAM_AGAIN_TOKEN (UINT64_C(1) << 61)
 
 /* stream_update.c: job scripts that come after the run was published */
 

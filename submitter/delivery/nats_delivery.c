@@ -220,6 +220,10 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 	}
 	if (d->in_flight > 0)
 		d->in_flight--;
+	if (token & STREAM_AGAIN_TOKEN) {
+		wake(s, WAKE_NATS);
+		return;
+	}
 	if (token & STREAM_UPDATE_TOKEN) {
 		d->updates = 0;
 		stream_update_result(s, token, result);
@@ -415,6 +419,19 @@ nats_delivery_run(struct nats_delivery *d)
 		d->in_flight++;
 	}
 	due_timer(d);
+}
+
+void
+nats_delivery_again(struct nats_delivery *d, struct job *job)
+{
+	struct submitter *s = d->s;
+	const char *why;
+
+	/* The id differs from that of the same record before. */
+	if (s->nats != NULL && nats_is_up(s->nats) && nats_has_room(s->nats) &&
+	    nats_send_record(s->nats, job, spool_now(s->spool),
+		STREAM_AGAIN_TOKEN, &why) == 0)
+		d->in_flight++;
 }
 
 const struct stream_hold *

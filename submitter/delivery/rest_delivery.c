@@ -2,7 +2,8 @@
 /*
  * Sends what is due to cc-backend.  The answer changes the row of the run.
  * Rows are leased in one commit before their requests are sent, so the key of a
- * run is durable first.  An answer need not be durable at once, because a
+ * run is durable first: in a commit of their own, or in the commit of the record
+ * that makes them due.  An answer need not be durable at once, because a
  * repeated request is harmless.
  */
 #include "config.h"
@@ -34,6 +35,8 @@
 #define QUEUE_MIN 128
 #define QUEUE_MAX 1024
 #define QUEUE_MS  100
+/* ms in which only a change makes another row due; a timer looks for others */
+#define COMPLETE_MS 10
 
 struct rest_delivery {
 	struct submitter *s;
@@ -45,7 +48,9 @@ struct rest_delivery {
 	int64_t filled;
 	unsigned at; /* index of the next row */
 	unsigned in_flight;
-	int lost; /* after a rollback the leases are taken back */
+	int lost;	/* after a rollback the leases are taken back */
+	int filling;	/* the commit is that of queue_fill() */
+	int all_leased; /* when the queue was filled, no other row was due */
 };
 
 /* A request under way. */
@@ -283,7 +288,7 @@ queue_pace(struct rest_delivery *r)
  * stops; then deletions; then jobs that have ended in the meantime.
  */
 static int
-queue_fill(struct rest_delivery *r)
+queue_lease(struct rest_delivery *r)
 {
 	static const struct {
 		enum run_state state;
@@ -309,14 +314,47 @@ queue_fill(struct rest_delivery *r)
 			if (row_lease(r, ids[k]))
 				r->queue[r->n_queue++] = ids[k];
 	}
-	if (r->n_queue == 0)
+	r->all_leased = r->n_queue < r->want;
+	return r->n_queue > 0;
+}
+
+/* The queue was filled a moment ago: another search would find nothing. */
+static int
+queue_is_complete(const struct rest_delivery *r)
+{
+	return r->all_leased && !spool_dirty(r->s->spool) &&
+	    spool_now(r->s->spool) - r->filled < COMPLETE_MS;
+}
+
+/* 1 when the queue has rows whose lease is durable. */
+static int
+queue_fill(struct rest_delivery *r)
+{
+	int rc;
+
+	if (queue_is_complete(r) || !queue_lease(r))
 		return 0;
-	if (commit_now(r->s->commit) == -1) {
+	r->filling = 1;
+	rc = commit_now(r->s->commit);
+	r->filling = 0;
+	if (rc == -1)
 		r->n_queue = 0;
-		return 0;
-	}
-	CRASH_POINT("leased");
-	return 1;
+	return rc == 0;
+}
+
+void
+rest_delivery_lease(struct rest_delivery *r)
+{
+	if (r->filling)
+		return;
+	/* The commit may make other rows due. */
+	r->all_leased = 0;
+	if (r->at < r->n_queue || r->lost || r->s->w->stopping ||
+	    r->in_flight >= breaker_width(r->s->breaker) ||
+	    !conf_sends_rest(&r->s->w->conf))
+		return;
+	if (queue_lease(r))
+		wake(r->s, WAKE_REST);
 }
 
 static void
@@ -325,6 +363,8 @@ queue_next(struct rest_delivery *r)
 	struct spool_run run;
 	int first;
 
+	if (r->at == 0)
+		CRASH_POINT("leased");
 	if (spool_get(r->s->spool, r->queue[r->at++], &run) != 1 ||
 	    run.due[DEST_REST] != DUE_LEASED)
 		return;
@@ -404,6 +444,7 @@ on_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct rest_delivery *r = arg;
 
+	r->all_leased = 0;
 	wake(r->s, WAKE_REST);
 }
 
@@ -411,6 +452,7 @@ void
 rest_delivery_rolled_back(struct rest_delivery *r)
 {
 	r->lost = 1;
+	r->all_leased = 0;
 	wake(r->s, WAKE_REST);
 }
 

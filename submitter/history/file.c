@@ -282,7 +282,11 @@ history_file_begin(struct history_file *f)
 int
 history_file_commit(struct history_file *f)
 {
-	return run(f, statement(f, SQL_COMMIT));
+	int rc = run(f, statement(f, SQL_COMMIT));
+
+	/* The next transaction is seconds away and needs few pages. */
+	sqlite3_db_release_memory(f->db);
+	return rc;
 }
 
 /* The number of a cluster, added when it is new; -1 on an error. */

@@ -44,6 +44,7 @@ struct history {
 	int64_t max_bytes;
 	int64_t anew_at; /* epoch ms: no open before */
 	struct event *timer;
+	int armed; /* the timer runs */
 	struct pending pending[BATCH];
 	unsigned n;
 	struct hook_table hooks;
@@ -219,8 +220,18 @@ on_flush(evutil_socket_t fd, short what, void *arg)
 {
 	struct history *h = arg;
 
+	h->armed = 0;
 	if (h->n > 0 || !counts_empty(&h->minute))
 		flush(h);
+}
+
+/* There is something to write. */
+static void
+flush_soon(struct history *h)
+{
+	if (h->armed)
+		return;
+	h->armed = 1;
 	timer_after(h->timer, FLUSH_MS);
 }
 
@@ -239,6 +250,7 @@ history_count(struct history *h, enum history_counter which, uint64_t value)
 		flush(h);
 	h->minute_at = now;
 	counts_add(&h->minute, which, value);
+	flush_soon(h);
 }
 
 static void
@@ -330,6 +342,7 @@ pending_add(struct history *h, const struct run_key *key,
 	p->key = *key;
 	p->item = *item;
 	p->seq = h->n++;
+	flush_soon(h);
 }
 
 /* The run gets the hooks of its job that were called before. */
@@ -567,11 +580,11 @@ history_conf(struct history *h, int64_t days, int64_t max_bytes)
 		h->n = 0;
 		history_file_remove(h->path);
 		timer_after(h->timer, -1);
+		h->armed = 0;
 		return;
 	}
 	if (h->file != NULL)
 		history_file_limit(h->file, max_bytes);
-	timer_after(h->timer, FLUSH_MS);
 }
 
 void

@@ -125,7 +125,7 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	struct job job;
 	enum spool_put rc = PUT_REFUSED;
 	size_t len = r->left;
-	int64_t id, ms = history_now();
+	int64_t id = 0, ms = history_now();
 	int past;
 
 	key_peek(r->p, r->left, &key);
@@ -154,6 +154,8 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	if (!past && (rc == PUT_NEW || rc == PUT_MERGED))
 		s->n.last_job = time(NULL);
 	record_note(b, &job, rc, ms);
+	if (!*bad && rc != PUT_REFUSED && rc != PUT_ERROR)
+		b->ops->record(s, &key, &job, id);
 	inflight_clear(s->w->inflight);
 	if (rc == PUT_NEW)
 		s->n.records_new++;

@@ -31,6 +31,12 @@ struct intake_ops {
 	/* All records of a backfill up to this time were received. */
 	void (*backfill_watermark)(struct submitter *s, const char *cluster,
 	    int64_t until);
+	/*
+	 * A record was stored; key: as it arrived; id: its row, 0 when the run is
+	 * done.  The function may change the record.
+	 */
+	void (*record)(struct submitter *s, const struct run_key *key,
+	    struct job *job, int64_t id);
 	/* Slurm does not know a run. */
 	void (*not_found)(struct submitter *s, const struct run_key *key);
 };

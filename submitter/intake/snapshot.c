@@ -80,8 +80,7 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 	static const enum run_state states[OPEN_STATES] = { START_DUE,
 		START_BLOCKED, START_REJECTED, START_CONFLICT, STARTED,
 		START_COMMITTED, DELETE_DUE, STOPPED_BY_OTHERS };
-	enum dest dest = spool_policy(sp)->to[DEST_REST] ? DEST_REST :
-							   DEST_NATS;
+	enum dest dest = spool_first_dest(sp);
 	struct spool_after after;
 	unsigned i;
 

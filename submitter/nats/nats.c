@@ -35,6 +35,8 @@ struct nats {
 	nats_done_fn *done;
 	nats_up_fn *on_up;
 	void *arg;
+	nats_ask_fn *on_ask; /* NULL = questions are dropped */
+	void *ask_arg;
 	struct nats_broker *broker; /* owned, as the next two */
 	struct nats_thread *thread;
 	struct event *readable;	 /* of the thread's eventfd */
@@ -111,6 +113,23 @@ count(struct nats *n, const struct nats_item *item)
 	}
 }
 
+static void
+asks_pass_on(struct nats *n)
+{
+	struct nats_ask ask;
+	natsMsg *msg;
+
+	while ((msg = nats_thread_ask(n->thread)) != NULL) {
+		ask.subject = natsMsg_GetSubject(msg);
+		ask.reply = natsMsg_GetReply(msg);
+		ask.data = natsMsg_GetData(msg);
+		ask.len = (size_t)natsMsg_GetDataLength(msg);
+		if (n->on_ask != NULL && ask.data != NULL)
+			n->on_ask(&ask, n->ask_arg);
+		natsMsg_Destroy(msg);
+	}
+}
+
 /* Delivers results first: they belong to the connection that ends. */
 static void
 on_readable(evutil_socket_t fd, short what, void *arg)
@@ -126,11 +145,14 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		STAILQ_REMOVE_HEAD(&out, link);
 		n->in_flight--;
 		n->bytes -= item->len;
-		count(n, item);
-		n->done(item->token, item->result,
-		    item->why[0] != '\0' ? item->why : NULL, n->arg);
+		if (item->ack_by != ACK_BY_NOBODY) {
+			count(n, item);
+			n->done(item->token, item->result,
+			    item->why[0] != '\0' ? item->why : NULL, n->arg);
+		}
 		nats_item_free(item);
 	}
+	asks_pass_on(n);
 	check_window(n, window);
 	if (n->state.serial == serial)
 		return;
@@ -311,6 +333,35 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 	return item_put(n, item, item_make_record(n, job, again, item, why));
 }
 
+void
+nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
+{
+	n->on_ask = fn;
+	n->ask_arg = arg;
+}
+
+int
+nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
+{
+	struct nats_item *item = item_new(n, 0);
+	size_t size;
+
+	if (item == NULL)
+		return -1;
+	size = sizeof(item->subject);
+	item->ack_by = ACK_BY_NOBODY;
+	item->bytes = malloc(len);
+	if (item->bytes == NULL ||
+	    (size_t)snprintf(item->subject, size, "%s", reply) >= size) {
+		nats_item_free(item);
+		errno = EINVAL;
+		return -1;
+	}
+	memcpy(item->bytes, data, len);
+	item->len = len;
+	return item_put(n, item, 0);
+}
+
 int
 nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
     struct writer *body, uint64_t token)
@@ -325,7 +376,7 @@ nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
 	item = item_new(n, token);
 	if (item == NULL)
 		return -1;
-	item->is_plain = 1;
+	item->ack_by = ACK_BY_FLUSH;
 	if (stream_name(SUBJECT_OF_NODES, cluster, item->subject,
 		sizeof(item->subject)) == -1) {
 		nats_item_free(item);

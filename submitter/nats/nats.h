@@ -42,6 +42,15 @@ typedef void nats_done_fn(uint64_t token, enum nats_result result,
 /* The connection was made (up = 1) or ended (up = 0). */
 typedef void nats_up_fn(int up, void *arg);
 
+/* A question of the centre; all is borrowed for the call. */
+struct nats_ask {
+	const char *subject; /* cc.ask.CLUSTER */
+	const char *reply;   /* the subject of the answer */
+	const char *data;
+	size_t len; /* at most ASK_BYTES_MAX */
+};
+typedef void nats_ask_fn(const struct nats_ask *ask, void *arg);
+
 /* Borrows base and names.  NULL when memory is short. */
 struct nats *nats_new(struct event_base *base, struct resolver *names,
     nats_done_fn *done, nats_up_fn *up, void *arg);
@@ -68,6 +77,14 @@ int nats_send(struct nats *n, const struct payload *p,
  */
 int nats_send_record(struct nats *n, struct job *job, int64_t again,
     uint64_t token, const char **why);
+/* Sets the function for questions of the centre; without it they are dropped. */
+void nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg);
+/*
+ * Publishes the answer to a question, without an acknowledgement.  Returns 0, or
+ * -1 with errno as nats_send().
+ */
+int nats_answer(struct nats *n, const char *reply, const void *data,
+    size_t len);
 /*
  * Publishes the states of a group of nodes; takes the memory of body.  NATS_SENT
  * then says that the broker had the message: no stream acknowledges it.

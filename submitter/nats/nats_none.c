@@ -58,6 +58,18 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 	return -1;
 }
 
+void
+nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
+{
+}
+
+int
+nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
+{
+	errno = ENOTCONN;
+	return -1;
+}
+
 int
 nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
     struct writer *body, uint64_t token)

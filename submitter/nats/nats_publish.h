@@ -17,6 +17,13 @@
 #include "submitter/nats/nats.h"
 #include "submitter/payload/nats_message.h"
 
+/* What confirms a message on the connection of a stream. */
+enum nats_ack_by {
+	ACK_BY_STREAM, /* a record */
+	ACK_BY_FLUSH,  /* states of nodes: no stream is asked to answer */
+	ACK_BY_NOBODY  /* the answer to a question; its owner gets no result */
+};
+
 /* One message. */
 struct nats_item {
 	STAILQ_ENTRY(nats_item) link;
@@ -25,14 +32,16 @@ struct nats_item {
 	size_t len;
 	char id[MESSAGE_ID_MAX];
 	char subject[STREAM_NAME_MAX]; /* of a record; else natsSubject */
-	int is_plain;	 /* states of nodes: no stream is asked to answer */
-	uint64_t serial; /* of a record: names its answer */
+	uint64_t serial;	       /* of a record: names its answer */
+	enum nats_ack_by ack_by;
 	int answered;
 	enum nats_result result;
 	int duplicate; /* the stream already had the id */
 	char why[160]; /* reason of the result; "" = none */
 };
 STAILQ_HEAD(nats_items, nats_item);
+
+#define NATS_ASKS_MAX 16 /* clusters of one host that publishes */
 
 /* An open connection. */
 struct nats_session {
@@ -44,7 +53,9 @@ struct nats_session {
 	/* records: answers of the streams, and their subject without number */
 	natsSubscription *acks; /* owned; NULL = other messages */
 	char inbox[STREAM_NAME_MAX + 64];
-	uint64_t serial; /* of the last record */
+	uint64_t serial;		       /* of the last record */
+	natsSubscription *asks[NATS_ASKS_MAX]; /* owned */
+	unsigned n_asks;
 };
 
 /* Sets the result and its reason in this item and in all behind it. */

@@ -78,8 +78,14 @@ item_publish(struct nats_session *ns, struct nats_item *item)
 	natsMsg *msg = NULL;
 	natsStatus s;
 
+	if (item->ack_by == ACK_BY_NOBODY) {
+		item_end(item, NATS_SENT, "");
+		s = natsConnection_Publish(ns->nc, item->subject, item->bytes,
+		    (int)item->len);
+		return s == NATS_MAX_PAYLOAD ? NATS_OK : s;
+	}
 	item->answered = 0;
-	if (item->is_plain)
+	if (item->ack_by == ACK_BY_FLUSH)
 		return plain_publish(ns, item);
 	item->serial = ++ns->serial;
 	snprintf(answer, sizeof(answer), "%s.%" PRIu64, ns->inbox,
@@ -163,8 +169,9 @@ answers_read(struct nats_session *ns, struct nats_items *batch, unsigned left)
 }
 
 /*
- * The broker reports a subject that is not permitted before the flush.  states: a
- * subject of states of nodes, which says nothing about records.
+ * The broker reports a subject that is not permitted before the flush: that of
+ * records or, states, that of states of nodes.  Neither says anything about the
+ * other, nor do the subjects of questions of the centre and of their answers.
  */
 static int
 is_denied(natsConnection *nc, int states)
@@ -173,8 +180,11 @@ is_denied(natsConnection *nc, int states)
 
 	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED)
 		return 0;
-	return states ==
-	    (text != NULL && strstr(text, "\"" SUBJECT_OF_NODES) != NULL);
+	if (text == NULL)
+		return !states;
+	return strstr(text,
+		   states ? "\"" SUBJECT_OF_NODES : "\"" SUBJECT_OF_RECORDS) !=
+	    NULL;
 }
 
 /* Ends the states of nodes that were published and did not arrive. */
@@ -185,7 +195,7 @@ plain_end(struct nats_items *batch, enum nats_result result, const char *why)
 
 	for (item = STAILQ_FIRST(batch); item != NULL;
 	     item = STAILQ_NEXT(item, link))
-		if (item->is_plain && item->result == NATS_SENT)
+		if (item->ack_by == ACK_BY_FLUSH && item->result == NATS_SENT)
 			item_end(item, result, why);
 }
 

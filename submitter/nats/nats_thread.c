@@ -17,11 +17,15 @@
 #include <unistd.h>
 
 #include "common/nats/nats_dial.h"
+#include "common/record/ask_json.h"
+#include "submitter/nats/nats_asks.h"
 #include "submitter/nats/nats_records.h"
 #include "submitter/nats/nats_thread.h"
 
 /* Messages that one flush, a round trip, confirms. */
 #define BATCH_MAX 256
+/* Questions of the centre that wait for the event loop. */
+#define ASKED_MAX 4
 /* Longest wait for the end of the thread. */
 #define JOIN_SECONDS 1
 
@@ -39,6 +43,8 @@ struct nats_thread {
 	int quit;
 	int closed; /* libnats has closed the connection */
 	struct nats_state state;
+	natsMsg *asked[ASKED_MAX]; /* owned, the oldest first */
+	unsigned n_asked;
 	/* of the thread; on_closed() reads session.nc under lock */
 	struct nats_session session;
 };
@@ -95,6 +101,52 @@ on_closed(natsConnection *nc, void *arg)
 	pthread_mutex_unlock(&nt->lock);
 }
 
+/* In a thread of libnats: a question of the centre. */
+static void
+on_ask(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
+{
+	struct nats_thread *nt = arg;
+	int taken = 0;
+
+	(void)sub;
+	pthread_mutex_lock(&nt->lock);
+	if (nc == nt->session.nc && nt->n_asked < ASKED_MAX &&
+	    natsMsg_GetReply(msg) != NULL &&
+	    natsMsg_GetDataLength(msg) <= (int)ASK_BYTES_MAX) {
+		nt->asked[nt->n_asked++] = msg;
+		taken = 1;
+	}
+	pthread_mutex_unlock(&nt->lock);
+	if (taken)
+		wake_loop(nt);
+	else
+		natsMsg_Destroy(msg);
+}
+
+natsMsg *
+nats_thread_ask(struct nats_thread *nt)
+{
+	natsMsg *msg = NULL;
+
+	pthread_mutex_lock(&nt->lock);
+	if (nt->n_asked > 0) {
+		msg = nt->asked[0];
+		memmove(nt->asked, nt->asked + 1,
+		    --nt->n_asked * sizeof(*nt->asked));
+	}
+	pthread_mutex_unlock(&nt->lock);
+	return msg;
+}
+
+static void
+asked_drop(struct nats_thread *nt)
+{
+	natsMsg *msg;
+
+	while ((msg = nats_thread_ask(nt)) != NULL)
+		natsMsg_Destroy(msg);
+}
+
 static void
 connection_end(struct nats_thread *nt)
 {
@@ -104,6 +156,8 @@ connection_end(struct nats_thread *nt)
 	nt->session.nc = NULL;
 	nt->closed = 0;
 	pthread_mutex_unlock(&nt->lock);
+	asked_drop(nt);
+	nats_asks_end(&nt->session);
 	jsCtx_Destroy(nt->session.js);
 	nt->session.js = NULL;
 	natsSubscription_Destroy(nt->session.acks);
@@ -124,6 +178,8 @@ connection_begin(struct nats_thread *nt, struct nats_target *t, char *why,
 	char text[160];
 
 	if (s == NATS_OK && t->conf->records)
+		s = nats_asks_begin(&nt->session, nc, t->conf, on_ask, nt);
+	if (s == NATS_OK && t->conf->records)
 		s = nats_records_begin(&nt->session, nc, t->conf->inbox);
 	else if (s == NATS_OK && t->conf->jetstream)
 		s = natsConnection_JetStream(&nt->session.js, nc, NULL);
@@ -133,6 +189,7 @@ connection_begin(struct nats_thread *nt, struct nats_target *t, char *why,
 		nats_error_text(nc, s, text, sizeof(text));
 		snprintf(why, size, "%.60s:%u: %s", t->server.host,
 		    t->server.port, text);
+		nats_asks_end(&nt->session);
 		natsConnection_Destroy(nc);
 		return s;
 	}
@@ -341,6 +398,7 @@ nats_thread_free(struct nats_thread *nt)
 		return; /* the thread still uses nt */
 	}
 	nt->running = 0;
+	asked_drop(nt);
 	items_free(&nt->in);
 	items_free(&nt->out);
 	nats_target_free(nt->target);

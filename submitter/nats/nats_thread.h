@@ -48,6 +48,11 @@ int nats_thread_connect(struct nats_thread *nt, struct nats_target *t);
 void nats_thread_disconnect(struct nats_thread *nt);
 /* Takes the item. */
 void nats_thread_put(struct nats_thread *nt, struct nats_item *item);
+/*
+ * The next question of the centre, owned by the caller; NULL = none.  Questions
+ * beyond a few are dropped: the centre sends them again.
+ */
+natsMsg *nats_thread_ask(struct nats_thread *nt);
 /* Moves finished items to out, owned by the caller, and copies the state. */
 void nats_thread_take(struct nats_thread *nt, struct nats_items *out,
     struct nats_state *state);

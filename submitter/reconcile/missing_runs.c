@@ -90,6 +90,7 @@ unknown_end(struct spool *sp, struct spool_run *run)
 	if (job.end < run->key.start)
 		job.end = run->key.start;
 	job.state = END_FAILED;
+	spool_revision(sp, &job);
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	job_write(&w, &job);
 	if (wr_end(&w) == 0)
@@ -149,19 +150,29 @@ unconfirmed_walk(struct unknown_scan *d)
 	/* Unconfirmed runs are due after all others. */
 	struct spool_after after = { .due = DUE_UNCONFIRMED };
 
-	while (spool_each(d->k->s->spool, DEST_REST, START_DUE, &after,
-		   SPOOL_PAGE, unknown_unconfirmed, d) == SPOOL_PAGE)
+	while (spool_each(d->k->s->spool, spool_first_dest(d->k->s->spool),
+		   START_DUE, &after, SPOOL_PAGE, unknown_unconfirmed,
+		   d) == SPOOL_PAGE)
 		continue;
+}
+
+/* A run without an end whose start is delivered. */
+static enum run_state
+open_state(enum dest dest)
+{
+	return dest == DEST_REST ? START_COMMITTED : STARTED;
 }
 
 static void
 unknown_walk(struct unknown_scan *d)
 {
 	struct spool_after after = { 0 };
+	struct spool *sp = d->k->s->spool;
+	enum dest dest = spool_first_dest(sp);
 
 	d->n = d->once = 0;
-	while (spool_each(d->k->s->spool, DEST_REST, START_COMMITTED, &after,
-		   SPOOL_PAGE, unknown_one, d) == SPOOL_PAGE)
+	while (spool_each(sp, dest, open_state(dest), &after, SPOOL_PAGE,
+		   unknown_one, d) == SPOOL_PAGE)
 		continue;
 }
 
@@ -169,8 +180,9 @@ unknown_walk(struct unknown_scan *d)
 static int
 is_few(struct missing_runs *k, unsigned n)
 {
-	uint64_t open = spool_count(k->s->spool, DEST_REST, START_COMMITTED) +
-	    spool_count(k->s->spool, DEST_REST, STARTED);
+	enum dest dest = spool_first_dest(k->s->spool);
+	uint64_t open = spool_count(k->s->spool, dest, START_COMMITTED) +
+	    spool_count(k->s->spool, dest, STARTED);
 	int64_t now = spool_now(k->s->spool);
 	uint64_t max;
 

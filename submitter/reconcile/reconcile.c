@@ -83,14 +83,6 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 		    run_key_text(key), what, action);
 }
 
-const char *
-lookup_action(const struct submitter *s, const char *action)
-{
-	return spool_policy(s->spool)->from_stream ?
-	    "waits until its cluster publishes the run again" :
-	    action;
-}
-
 /* Makes a row for a run that is open in cc-backend. */
 static void
 from_backend_put(struct reconcile *r, const struct run_key *key)
@@ -130,10 +122,9 @@ row_victim(struct reconcile *r, const struct run_key *key)
 		CRASH_POINT("repair-exhumed");
 	}
 	diff_tell(r, key, "open in cc-backend, ended and delivered here",
-	    !r->repair ?
-		"reported" :
-		lookup_action(r->s,
-		    r->dry ? "would be stopped again" : "stopped again"));
+	    !r->repair ? "reported" :
+		r->dry ? "would be stopped again" :
+			 "stopped again");
 }
 
 static void
@@ -153,10 +144,9 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 		r->filter->asks(r->filter_arg, key, SYNC_STOP, text);
 	} else
 		diff_tell(r, key, text,
-		    lookup_action(r->s,
-			r->dry ? "would be looked up in "
-				 "Slurm, and stopped if it has ended" :
-				 "looked up in Slurm"));
+		    r->dry ? "would be looked up in "
+			     "Slurm, and stopped if it has ended" :
+			     "looked up in Slurm");
 }
 
 static void
@@ -246,10 +236,9 @@ missing_one(struct spool *sp, struct spool_run *run, void *arg)
 		r->filter->asks(r->filter_arg, &run->key, SYNC_START, unshown);
 	} else
 		diff_tell(r, &run->key, unshown,
-		    lookup_action(r->s,
-			r->dry ? "would be looked "
-				 "up in Slurm, and started again if it runs" :
-				 "started again if Slurm shows it"));
+		    r->dry ? "would be looked "
+			     "up in Slurm, and started again if it runs" :
+			     "started again if Slurm shows it");
 	if (r->dry || (run->flags & RUN_MISSING_IN_BACKEND))
 		return 0;
 	run->flags |= RUN_MISSING_IN_BACKEND;
@@ -334,8 +323,9 @@ lookup_send(struct submitter *s, uint64_t *number)
 			continue;
 		/* Unconfirmed runs are due after all others. */
 		after = (struct spool_after) { .due = DUE_UNCONFIRMED };
-		while (spool_each(s->spool, DEST_REST, START_DUE, &after,
-			   SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
+		while (
+		    spool_each(s->spool, spool_first_dest(s->spool), START_DUE,
+			&after, SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
 			continue;
 		question_send(&q);
 	}
@@ -346,6 +336,10 @@ void
 reconcile_peer(struct reconcile *r)
 {
 	lookup_send(r->s, &r->ask);
+	/* Without cc-backend there are no comparisons that look runs up. */
+	if (spool_policy(r->s->spool)->whole)
+		timer_after(r->timer,
+		    1000 * conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
 }
 
 static void
@@ -541,6 +535,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct reconcile *r = arg;
 
+	if (spool_policy(r->s->spool)->whole) {
+		reconcile_peer(r);
+		return;
+	}
 	if (r->busy || is_off(r))
 		return;
 	if (is_early(r))

@@ -43,11 +43,6 @@ struct reconcile_filter {
 struct reconcile *reconcile_new(struct submitter *s);
 void reconcile_conf(struct reconcile *r);
 /*
- * The action of a row that reports a lookup in Slurm: this constant text, or at a
- * centre, which looks no run up, a text that says so.
- */
-const char *lookup_action(const struct submitter *s, const char *action);
-/*
  * The lane WAKE_RECONCILE: cc-backend answers again, a comparison may be due.
  */
 void reconcile_backend_up(struct reconcile *r);

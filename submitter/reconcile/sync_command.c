@@ -106,10 +106,6 @@ on_asks(void *arg, const struct run_key *key, enum sync_way way,
 {
 	struct sync *y = arg;
 
-	if (spool_policy(y->s->spool)->from_stream) {
-		sync_tell(y, key, difference, lookup_action(y->s, ""));
-		return;
-	}
 	if (y->asked == NULL)
 		y->asked = calloc(ASKED_MAX, sizeof(*y->asked));
 	if (y->asked == NULL || y->n_asked == ASKED_MAX) {
@@ -449,6 +445,15 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 		worker_ctl_end(y->s->w, request, CTL_ERROR,
 		    "a sync is under "
 		    "way");
+		return;
+	}
+	if (spool_policy(y->s->spool)->whole &&
+	    (req->flags & (CTL_FLAG_FORCE | CTL_FLAG_DRY_RUN)) ==
+		CTL_FLAG_FORCE) {
+		missing_runs_force(y->s->missing);
+		worker_ctl_end(y->s->w, request, CTL_OK,
+		    "the runs that Slurm has reported as unknown twice are "
+		    "ended; the rest of the command is for the centre");
 		return;
 	}
 	y->request = request;

@@ -68,6 +68,8 @@ commit_now(struct commit *c)
 {
 	if (c->stuck)
 		return -1;
+	if (c->ops->before != NULL)
+		c->ops->before(c->s);
 	CRASH_POINT("store");
 	if (spool_commit(c->s->spool) == -1) {
 		commit_fail(c);

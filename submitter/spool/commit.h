@@ -12,6 +12,8 @@ struct submitter;
 
 /* Functions of the boxes above; set in main.c. All are required. */
 struct commit_ops {
+	/* A commit follows: the last changes for it.  NULL = none. */
+	void (*before)(struct submitter *s);
 	/* All changes are durable. */
 	void (*committed)(struct submitter *s);
 	/*

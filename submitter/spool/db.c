@@ -407,6 +407,12 @@ spool_number(struct spool *sp, const char *sql)
 	return n;
 }
 
+void
+spool_shrink(struct spool *sp)
+{
+	sqlite3_db_release_memory(sp->db);
+}
+
 static int64_t
 pages(struct spool *sp, enum sql id)
 {
@@ -566,4 +572,10 @@ struct spool_policy *
 spool_policy(struct spool *sp)
 {
 	return &sp->policy;
+}
+
+enum dest
+spool_first_dest(struct spool *sp)
+{
+	return sp->policy.to[DEST_REST] ? DEST_REST : DEST_NATS;
 }

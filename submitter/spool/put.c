@@ -23,8 +23,8 @@
  * The record has changed.  A later revision is higher, also that of another
  * spool of the same cluster: the two controllers have about the same time.
  */
-static void
-revision_next(const struct spool *sp, struct job *job)
+void
+spool_revision(const struct spool *sp, struct job *job)
 {
 	struct timespec now;
 	uint64_t ms;
@@ -176,7 +176,7 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 		*id = 0;
 		return finish_unsent(sp, &run, job) == -1 ? PUT_ERROR : PUT_NEW;
 	}
-	revision_next(sp, job);
+	spool_revision(sp, job);
 	if (spool_record_write(sp, run.id, job) == -1)
 		return PUT_ERROR;
 	/* A later run of the job came first and was refused, or waits. */
@@ -429,7 +429,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	run_found(run, &old);
 	states_merged(sp, run, &old, had_end, live);
 	if (changed) {
-		revision_next(sp, &old);
+		spool_revision(sp, &old);
 		publish_again(sp, run);
 	}
 	if (merged_write(sp, run, &old, had_script) == -1)

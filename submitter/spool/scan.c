@@ -28,6 +28,8 @@ spool_pick(struct spool *sp, enum dest dest, enum run_state state,
 	sqlite3_stmt *st;
 	int n, later;
 
+	if (spool_count(sp, dest, state) == 0)
+		return 0;
 	st = spool_query(sp,
 	    (order == ORDER_NEWEST ? SQL_PICK_NEWEST : SQL_PICK_OLDEST) +
 		(enum sql)dest,
@@ -48,10 +50,12 @@ spool_pick(struct spool *sp, enum dest dest, enum run_state state,
 int64_t
 spool_next_due(struct spool *sp, enum dest dest, enum run_state state)
 {
-	sqlite3_stmt *st = spool_query(sp, SQL_NEXT_DUE + (enum sql)dest,
-	    VALUES(INT(state)));
+	sqlite3_stmt *st;
 	int64_t due = -1;
 
+	if (spool_count(sp, dest, state) == 0)
+		return -1;
+	st = spool_query(sp, SQL_NEXT_DUE + (enum sql)dest, VALUES(INT(state)));
 	if (st != NULL && spool_step(sp, st) == 1) {
 		if (sqlite3_column_type(st, 0) != SQLITE_NULL)
 			due = sqlite3_column_int64(st, 0);

@@ -239,6 +239,9 @@ uint64_t spool_bytes_max(const struct spool *sp);
 /* 1 when the disk was full at the last error, and not spoolMaxBytes reached. */
 int spool_no_space(struct spool *sp);
 
+/* Frees cached pages; each is read again when it is needed. */
+void spool_shrink(struct spool *sp);
+
 /* Named values. Returns owned (and *n), or NULL when there is none. */
 void *spool_value_get(struct spool *sp, const char *name, size_t *n);
 int spool_value_set(struct spool *sp, const char *name, const void *p,
@@ -249,6 +252,13 @@ int spool_value_set(struct spool *sp, const char *name, const void *p,
  */
 int spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
     int64_t *cursor);
+/* The destination whose states tell how far a run is: REST if it is in use. */
+enum dest spool_first_dest(struct spool *sp);
+/*
+ * The record of a run was changed outside of spool_put(): with policy.whole it
+ * gets the next revision.
+ */
+void spool_revision(const struct spool *sp, struct job *job);
 /* 1 when the cluster is in the table of clusters, or fits into it. */
 int spool_cluster_fits(struct spool *sp, const char *cluster);
 /* Moves the watermark forward only. 0 or -1. */

@@ -81,6 +81,9 @@ def accounts(clusters):
         return "".join(pattern.replace("BETA", "C%d" % i).replace("beta", escaped(c))
                        for i, c in enumerate(clusters))
     text = replaced(text, block, each(block))
+    line = re.search(r" *\{ service: \{ account: BETA,.*\n", text).group()
+    text = replaced(text, re.search(r" *\{ service: \{ account: ALPHA,.*\n", text).group(), "")
+    text = replaced(text, line, each(line))
     # asks for what the centre itself may not know
     return replaced(text, "      { user: centre\n", "      { user: lab, password: \"%s\" }\n      { user: centre\n" % HASH)
 

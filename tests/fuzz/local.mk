@@ -5,7 +5,7 @@
 EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
-noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_export \
+noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_details fuzz_export \
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
 	fuzz_job_list fuzz_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
@@ -21,6 +21,10 @@ fuzz_admin_output_SOURCES = tests/fuzz/fuzz_admin_output.c tests/fuzz/fuzz.h
 fuzz_admin_output_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_admin_output_LDFLAGS = $(fuzz_link)
 fuzz_admin_output_LDADD = $(COLLECTOR_SLURM_LIBS)
+
+fuzz_ask_json_SOURCES = tests/fuzz/fuzz_ask_json.c tests/fuzz/fuzz.h
+fuzz_ask_json_LDFLAGS = $(fuzz_link)
+fuzz_ask_json_LDADD = $(RECORD_LIBS)
 
 fuzz_channel_SOURCES = tests/fuzz/fuzz_channel.c tests/fuzz/fuzz.h
 fuzz_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)

@@ -205,6 +205,26 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 	return 0;
 }
 
+/* The simulated clusters get no questions. */
+void
+nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
+{
+	(void)n;
+	(void)fn;
+	(void)arg;
+}
+
+int
+nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
+{
+	(void)n;
+	(void)reply;
+	(void)data;
+	(void)len;
+	errno = ENOTCONN;
+	return -1;
+}
+
 /* The stand-in for the collector tells no states. */
 int
 nats_send_nodes(struct nats *n, const char *cluster, unsigned group,

@@ -31,8 +31,10 @@ act_slurm-user-renamed() {
 	job_of yeartwo 4
 }
 # Slurm refuses to delete a user who has a job: the admin ends the job first.
+# slurmdbd refuses this when it has the start of the job.
+runs_in_slurmdbd() { [ -n "$(sacct -n -X -u "$1" -s R -o JobID)" ]; }
 act_slurm-user-deleted() {
-	job_of yeartwo 60 || return 1
+	job_of yeartwo 60 && wait_for 20 runs_in_slurmdbd yeartwo || return 1
 	not sacctmgr -i delete user yeartwo account=proj5 cluster=alpha || return 1
 	scancel -u yeartwo
 	wait_for 30 sacctmgr -i delete user yeartwo account=proj5 cluster=alpha

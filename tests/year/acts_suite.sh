@@ -247,6 +247,11 @@ other_value() {
 	requeuedRuns) echo first ;;
 	historyDays) echo 20 ;;
 	historyMaxBytes) echo 33554432 ;;
+	# of a centre
+	natsStreamReplicas) echo 1 ;;
+	natsStreamMaxAge) echo 86400 ;;
+	natsStreamMaxBytes) echo 1073741824 ;;
+	natsLeaseTime) echo 60 ;;
 	*) return 1 ;;
 	esac
 }

@@ -37,6 +37,7 @@ START_GRAIN = 1
 # An end that the suite had no time to read before it was stopped: the hook's delay,
 # a command, and slurmQueryDelay.
 END_UNREAD = 3
+DAY = 86400         # cc-backend refuses an id again within it
 TEXTS_MAX = 5      # of one act in the output; the result has all
 
 
@@ -169,6 +170,25 @@ def is_renamed(act, f):
     return f.key[1] <= act.back and f.text == "user is 'yearone', should be 'yeartwo'"
 
 
+def is_unseen(act, f, row, slurm):
+    """The run began and ended while slurmctld and the suite were away: nobody knows
+    its threads and GPUs, and the message of the job says so."""
+    if row is None or not row["End"].isdigit():
+        return False
+    message = (slurm.jobs.get(f.key, {}).get("metaData") or {}).get("message")
+    return act.begin <= f.key[1] and int(row["End"]) <= act.back and bool(message) and \
+        all(re.match(r"\S+: (threads|GPUs) \[\], should be ", text) for text in f.text.split("; "))
+
+
+def is_given_again(acts, f, refused, slurm):
+    """slurmctld lost its state and gave the id of a run once more, which cc-backend
+    has: it refuses the later one, and the run is listed."""
+    return f.kind == "lost" and f.key in refused and \
+        any(a.outcome in ("refused", "forgotten") and a.begin <= f.key[1] for a in acts) and \
+        any(job == f.key[0] and 0 < f.key[1] - start < DAY and slurm_log.forgot(slurm.log, (job, start))
+            for job, start in slurm.jobs)
+
+
 def never_ran(f, row, slurm):
     return f.kind == "lost" and row is not None and row["State"] == "REQUEUED" and (
         slurm_log.without_steps(slurm.folder, f.key)
@@ -184,7 +204,9 @@ def tolerated(act, f, truth, refused, slurm):
         return is_open(act, f, row)
     if act.outcome == "renamed":
         return is_renamed(act, f)
-    if act.outcome == "unlisted":
+    if act.outcome == "unseen" and is_unseen(act, f, row, slurm):
+        return True
+    if act.outcome in ("unlisted", "unseen"):
         return is_unlisted(f, slurm)
     if act.outcome in ("refused", "forgotten") and is_forgotten(f, slurm):
         return True
@@ -286,10 +308,11 @@ def times(a, table, truth, arrived, refused):
             row.runs += overlaps(act, key, f)
     for act, row in table.items():
         # slurmdbd may not have it (a cold start), and ids may come again
-        after = [t for key, t in arrived.items() if key[0] == act.probe and t >= act.back]
+        after = [(t, key[1]) for key, t in arrived.items() if key[0] == act.probe and t >= act.back]
         if after:
-            row.next = round(min(after) - act.back, 1)
-        elif act.outcome == "refused" and any(k[0] == act.probe and k[1] >= int(act.begin) for k in refused):
+            at, start = min(after)
+            row.next = round(at - max(act.back, start), 1)
+        elif act.outcome in ("refused", "forgotten") and any(k[0] == act.probe and k[1] >= int(act.begin) for k in refused):
             row.next = "listed"
         elif row.never_ran:
             row.next = "requeued"
@@ -315,7 +338,8 @@ def look(a, acts, gpus, token):
             continue
         if f.key:
             counted.add(f.key)
-        if any(tolerated(x, f, truth, refused, slurm) for x in met(acts, f, truth) or [act]):
+        if is_given_again(acts, f, refused, slurm) or \
+                any(tolerated(x, f, truth, refused, slurm) for x in met(acts, f, truth) or [act]):
             row.refused += 1
             row.never_ran |= f.key is not None and f.key[0] == act.probe and \
                 never_ran(f, truth.get(f.key), slurm)
@@ -381,8 +405,8 @@ def table(paths):
         with open(path, encoding="utf-8") as f:
             result += json.load(f)
     bad = show(result)
-    print("next: seconds from the end of the act until the start of a job submitted then arrived;"
-          " late: the latest start (at most one poll and five seconds)")
+    print("next: seconds until the start of a job submitted after the act arrived, from the end of the act or,"
+          " if Slurm started the job later, from its start; late: the latest start (at most one poll and five seconds)")
     print("%d acts: lost %d, doubled %d, wrong %d, late %d" % (
         (len(result),) + tuple(sum(r[k] for r in result) for k in ("lost", "doubled", "wrong"))
         + (sum(is_late(r) for r in result),)))

@@ -16,7 +16,7 @@ tests/simulate/fanin/cluster-side.o: tests/simulate/submitter-side.o
 SIMULATE_RECEIVER = $(receiver_receiver_OBJECTS) \
 	tests/simulate/libprocess.a tests/simulate/fanin/liblink.a
 SIMULATE_RECEIVER_BOXES = receiver/libreceiver.a receiver/intake/libintake.a \
-	receiver/streams/libstreams.a receiver/base/libbase.a \
+	receiver/asks/libasks.a receiver/streams/libstreams.a receiver/base/libbase.a \
 	common/record/librecord.a common/net/libnet.a $(SIMULATE_WORKER)
 tests/simulate/fanin/receiver-side.o: $(SIMULATE_RECEIVER) \
 		$(SIMULATE_RECEIVER_BOXES) tests/simulate/isolate

@@ -7,7 +7,8 @@ test_begin "one cluster cannot fill the spool of the centre"
 [ -x "$CSA_INST/libexec/cc-slurm-adapter/receiver" ] || skip "built without NATS"
 CLUSTERS='alpha=n[1-4],beta=n[1-4]'
 COMMIT=1
-RUNS=1500
+RUNS=600
+SCRIPT=2000	# bytes; so many runs are more than the spool can have
 backend_up
 backend_down
 mkdir -p "$T/run" "$T/state"
@@ -30,7 +31,7 @@ suite_up
 is "the streams are read" wait_for 30 reads
 # a run ends some runs after its start: few are open at a time
 for ((i = 1; i < RUNS; i += 100)); do
-	publish runs alpha $i $((i + 99))
+	publish runs alpha $i $((i + 99)) "$SCRIPT"
 done
 is "the first cluster waits, and status says why" wait_for 60 waits alpha
 publish runs beta 1 20

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Publishes records to the streams of clusters, as the submitter of a cluster does.
 
-publish_records.py PORT runs CLUSTER FIRST LAST   start and end of each job id
+publish_records.py PORT runs CLUSTER FIRST LAST [BYTES]   start and end of each
+                                                  job id, with a script of BYTES
 publish_records.py PORT as CLUSTER OTHER JOB      to CLUSTER's subject, of OTHER
 publish_records.py PORT schema CLUSTER JOB        with a schema of the future
 publish_records.py PORT garbage CLUSTER           what is no record
@@ -70,12 +71,13 @@ def identity(cluster, job, revision):
     return "%s:%d:%d:record:%d" % (cluster, job, START + job, revision)
 
 
-def runs(broker, cluster, first, last):
+def runs(broker, cluster, first, last, script=0):
+    more = {"jobScript": "#" * script} if script else {}
     for job in range(first, last + 1):
-        broker.publish("cc.record." + cluster, record(cluster, job, 1), identity(cluster, job, 1))
+        broker.publish("cc.record." + cluster, record(cluster, job, 1, **more), identity(cluster, job, 1))
     for job in range(first, last + 1):
         broker.publish("cc.record." + cluster,
-                       record(cluster, job, 2, stopTime=START + job + RUN, jobState="completed"),
+                       record(cluster, job, 2, stopTime=START + job + RUN, jobState="completed", **more),
                        identity(cluster, job, 2))
     broker.acknowledged(2 * (last - first + 1))
 
@@ -84,7 +86,7 @@ def main():
     broker, what, cluster, args = Broker(int(sys.argv[1])), sys.argv[2], sys.argv[3], sys.argv[4:]
     subject = "cc.record." + cluster
     if what == "runs":
-        runs(broker, cluster, int(args[0]), int(args[1]))
+        runs(broker, cluster, *(int(a) for a in args))
         return
     if what == "unacked":
         broker.publish("$JS.API.CONSUMER.INFO.CC_RECORD_%s.centre" % cluster, "")

@@ -166,6 +166,11 @@ TESTS += test_record_json
 test_record_json_SOURCES = tests/unit/common/record/test_record_json.c
 test_record_json_LDADD = $(RECORD_LIBS)
 
+check_PROGRAMS += test_ask_json
+TESTS += test_ask_json
+test_ask_json_SOURCES = tests/unit/common/record/test_ask_json.c
+test_ask_json_LDADD = $(RECORD_LIBS)
+
 check_PROGRAMS += test_stream_name
 TESTS += test_stream_name
 test_stream_name_SOURCES = tests/unit/common/record/test_stream_name.c

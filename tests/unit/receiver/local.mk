@@ -2,8 +2,8 @@
 # The receiver's boxes.
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
-	test_receiver_intake
-TESTS += test_window test_budget test_api test_streams test_receiver_intake
+	test_receiver_intake test_asks
+TESTS += test_window test_budget test_api test_streams test_receiver_intake test_asks
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -24,3 +24,9 @@ test_receiver_intake_SOURCES = tests/unit/receiver/intake/test_intake.c
 test_receiver_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_receiver_intake_LDADD = receiver/intake/libintake.a \
 	common/record/librecord.a common/worker/libworker.a $(COMMON_LIBS)
+
+# The functions of the box below are the simulated broker.
+test_asks_SOURCES = tests/unit/receiver/asks/test_asks.c
+test_asks_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_asks_LDADD = receiver/asks/libasks.a common/record/librecord.a \
+	$(COMMON_LIBS)

@@ -225,3 +225,11 @@ test_failover_SOURCES = tests/unit/submitter/reconcile/test_failover.c \
 	$(SUBMITTER_SIMULATION)
 test_failover_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_failover_LDADD = $(SUBMITTER_LIBS)
+
+check_PROGRAMS += test_centre_asks
+TESTS += test_centre_asks
+test_centre_asks_SOURCES = \
+	tests/unit/submitter/reconcile/test_centre_asks.c \
+	$(SUBMITTER_SIMULATION)
+test_centre_asks_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_centre_asks_LDADD = $(SUBMITTER_LIBS)

@@ -240,6 +240,12 @@ http_token_expiry(const struct http_client *r)
 }
 
 static void
+on_before(struct submitter *s)
+{
+	rest_delivery_lease(s->rest);
+}
+
+static void
 on_committed(struct submitter *s)
 {
 	(void)s;
@@ -260,6 +266,7 @@ on_retry(struct submitter *s)
 }
 
 static const struct commit_ops commit_ops = {
+	.before = on_before,
 	.committed = on_committed,
 	.failed = on_failed,
 	.retry = on_retry,

@@ -23,10 +23,11 @@ test_table(void)
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
 	h.type = MSG__COUNT;
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_COLLECTOR) != NULL);
-	/* The receiver has records only: no evidence about Slurm. */
+	/* The receiver has records and answers of clusters only. */
 	h = (struct msg_header) { MSG_NOT_FOUND, 0, 64, 0 };
 	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_SUBMITTER) == NULL);
-	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) != NULL);
+	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) == NULL);
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_SUBMITTER) != NULL);
 	h = (struct msg_header) { MSG_WATERMARK, 0, 64, 0 };
 	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_SUBMITTER) == NULL);
 	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) != NULL);

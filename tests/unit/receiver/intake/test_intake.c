@@ -21,6 +21,10 @@ static unsigned n_frames, type;
 static uint64_t frame, identity, sequence;
 static char cluster[CLUSTER_MAX];
 static struct job got;
+static struct {
+	uint32_t n;
+	struct run_key last;
+} unknown;
 static unsigned n_nodes;
 static struct node_state node; /* the last one */
 
@@ -37,6 +41,8 @@ static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
     int fd, void *arg)
 {
+	uint32_t i;
+
 	n_frames++;
 	type = h->type;
 	if (type == MSG_NODES) {
@@ -49,7 +55,13 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	job_init(&got);
 	if (type == MSG_RECORD)
 		job_read(r, &got);
-	else {
+	else if (type == MSG_NOT_FOUND) {
+		rd_name(r, cluster, sizeof(cluster));
+		rd_u64(r);
+		for (unknown.n = rd_u32(r), i = 0; i < unknown.n && !r->err;
+		     i++)
+			rd_run_key(r, &unknown.last);
+	} else {
 		rd_name(r, cluster, sizeof(cluster));
 		identity = rd_u64(r);
 		sequence = rd_u64(r);
@@ -151,6 +163,35 @@ test_record(void)
 	CHECK_INT(message("cc.record.alpha", "", w.buf, w.len, &number),
 	    STREAM_SENT);
 	CHECK_INT(number, 1);
+	wr_clear(&w);
+	cleanup();
+}
+
+/* What a cluster has answered, as one message behind the records. */
+static void
+test_not_found(void)
+{
+	static const struct ask_run runs[] = { { 7, 1000 }, { 8, 2000 } };
+	struct writer w = record("alpha", 0);
+	uint64_t number = 0;
+
+	setup();
+	message("cc.record.alpha", "", w.buf, w.len, &number);
+	intake_not_found(intake, "alpha", runs, 2);
+	loop_settle(base);
+	CHECK_INT(n_frames, 2);
+	CHECK_INT(type, MSG_NOT_FOUND);
+	CHECK_INT(frame, 2);
+	CHECK_STR(cluster, "alpha");
+	CHECK_INT(unknown.n, 2);
+	CHECK_STR(unknown.last.cluster, "alpha");
+	CHECK_INT(unknown.last.job, 8);
+	CHECK_INT(unknown.last.start, 2000);
+	/* without a submitter it is dropped: the next one asks again */
+	intake_peer(intake, NULL);
+	intake_not_found(intake, "alpha", runs, 2);
+	loop_settle(base);
+	CHECK_INT(n_frames, 2);
 	wr_clear(&w);
 	cleanup();
 }
@@ -294,6 +335,7 @@ main(void)
 	log_init("test", LOG_LEVEL_FATAL);
 	base = event_base_new();
 	test_record();
+	test_not_found();
 	test_authority();
 	test_invalid();
 	test_quarantine();

@@ -283,6 +283,31 @@ test_acknowledge(void)
 	stop(t);
 }
 
+/* Evidence of a cluster counts when nothing of its stream waits. */
+static void
+test_current(void)
+{
+	struct streams *t = start();
+
+	CHECK_INT(streams_is_current(t, "alpha"), 0);
+	stop(t);
+	/* the broker has said nothing about what waits, but two are there */
+	t = started(0, 1, 2, "\"opt_start_seq\":1,");
+	CHECK_INT(streams_is_current(t, "alpha"), 0);
+	message(t, 1, 1, 1);
+	CHECK_INT(streams_is_current(t, "alpha"), 0);
+	message(t, 2, 1, 0);
+	CHECK_INT(streams_is_current(t, "alpha"), 1);
+	CHECK_INT(streams_is_current(t, "beta"), 0);
+	streams_pause(t, 1);
+	CHECK_INT(streams_is_current(t, "alpha"), 0);
+	streams_pause(t, 0);
+	hold = 3;
+	message(t, 3, 1, 0);
+	CHECK_INT(streams_is_current(t, "alpha"), 0);
+	stop(t);
+}
+
 /* The position is told once for the messages of a turn. */
 static void
 test_position(void)
@@ -857,6 +882,7 @@ main(void)
 	base = event_base_new();
 	test_acknowledge();
 	test_position();
+	test_current();
 	test_redelivery();
 	test_newer();
 	test_newer_many();

@@ -135,6 +135,12 @@ http_token_expiry(const struct http_client *r)
 }
 
 static void
+on_before(struct submitter *sub)
+{
+	rest_delivery_lease(sub->rest);
+}
+
+static void
 on_committed(struct submitter *sub)
 {
 	(void)sub;
@@ -155,6 +161,7 @@ on_retry(struct submitter *sub)
 }
 
 static const struct commit_ops commit_ops = {
+	.before = on_before,
 	.committed = on_committed,
 	.failed = on_failed,
 	.retry = on_retry,
@@ -428,6 +435,24 @@ test_order(void)
 	CHECK_INT(most_sent, HTTP_IN_FLIGHT);
 	CHECK_INT(spool_count(s.spool, DEST_REST, STARTED), 2);
 	CHECK_INT(spool_count(s.spool, DEST_REST, STOP_BLOCKED), 21);
+	end();
+}
+
+/* The record that makes a start due and the lease are one commit. */
+static void
+test_one_commit(void)
+{
+	uint64_t commits;
+
+	begin();
+	backend_up();
+	turn(500, 0);
+	commits = s.n.commits;
+	put(1, 1000, 0);
+	CHECK_INT(commit_now(s.commit), 0);
+	turn(5, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	CHECK_INT(s.n.commits - commits, 1);
 	end();
 }
 
@@ -1291,6 +1316,7 @@ main(void)
 	conf_init(&worker.conf);
 	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
 	test_order();
+	test_one_commit();
 	test_commit_check();
 	test_duplicate();
 	test_unreachable();

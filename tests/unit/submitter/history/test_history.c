@@ -682,6 +682,32 @@ test_slurm_times(void)
 	end();
 }
 
+static int
+timers(void)
+{
+	return event_base_get_num_events(worker.base, EVENT_BASE_COUNT_ADDED);
+}
+
+/* Without events no timer wakes the process. */
+static void
+test_idle(void)
+{
+	struct run_key key = key_of("alpha", 1, history_now() / 1000);
+
+	begin(30, 1 << 26);
+	CHECK_INT(timers(), 0);
+	history_note(submitter.history, &key, HISTORY_STORED, STORED_RUNNING,
+	    1);
+	history_note(submitter.history, &key, HISTORY_START_SENT, 0, 0);
+	CHECK_INT(timers(), 1);
+	CHECK_INT(event_base_loop(worker.base, EVLOOP_ONCE), 0);
+	CHECK_INT(timers(), 0);
+	ask("alpha", 1);
+	CHECK(strstr(told, ": 2 5\n") != NULL);
+	end();
+	history_file_remove(FILE_NAME);
+}
+
 int
 main(void)
 {
@@ -696,6 +722,7 @@ main(void)
 	test_invalid_events();
 	test_counters();
 	test_hooks();
+	test_idle();
 	test_file();
 	test_size();
 	test_limits();

@@ -72,7 +72,14 @@ on_not_found(struct submitter *sub, const struct run_key *key)
 	denied++;
 }
 
+static void
+on_record(struct submitter *sub, const struct run_key *key, struct job *job,
+    int64_t id)
+{
+}
+
 static const struct intake_ops intake_ops = {
+	.record = on_record,
 	.backfill_record = on_backfill_record,
 	.dryrun_record = on_dryrun_record,
 	.backfill_watermark = on_backfill_watermark,

@@ -38,7 +38,8 @@ enum mode {
 	MODE_FULL,	     /* a stream with discard=new is full */
 	MODE_TOO_LONG,	     /* longer than max_msg_size of the stream */
 	MODE_REJECT_NODES,   /* permissions violation for states of nodes */
-	MODE_DAMAGED	     /* the answer is no answer of a stream */
+	MODE_DAMAGED,	     /* the answer is no answer of a stream */
+	MODE_NO_ASKS	     /* cc.ask.* and answers are not permitted */
 };
 
 static struct event_base *base;
@@ -53,6 +54,13 @@ static unsigned asked;	   /* questions about the window of the stream */
 static char login[1024], message[4096], header[256];
 static char sid[16]; /* subscription of libnats' inbox */
 static char subject_seen[128], reply_seen[128];
+static char ask_sid[16];	 /* subscription to questions */
+static struct bufferevent *peer; /* the last connection */
+static unsigned answers;	 /* published to a question */
+
+/* The owner of the questions. */
+static unsigned questions;
+static char question[64], question_reply[64], question_subject[64];
 
 /* The caller of nats.h. */
 static int up;
@@ -132,6 +140,15 @@ on_message(struct bufferevent *bev, const char *subject, const char *to,
 			    "\"%s\"'\r\n",
 			    subject);
 	}
+	if (strncmp(subject, "_R_.", 4) == 0) {
+		answers++;
+		snprintf(message, sizeof(message), "%s", body);
+		if (mode == MODE_NO_ASKS)
+			evbuffer_add_printf(bufferevent_get_output(bev),
+			    "-ERR 'Permissions Violation for Publish to "
+			    "\"%s\"'\r\n",
+			    subject);
+	}
 	if (strncmp(subject, "cc.nodes.", 9) == 0) {
 		snprintf(subject_seen, sizeof(subject_seen), "%s", subject);
 		snprintf(message, sizeof(message), "%s", body);
@@ -192,7 +209,15 @@ on_line(struct bufferevent *bev, const char *line)
 			    "-ERR 'Authorization Violation'\r\n");
 	} else if (strcmp(line, "PING") == 0)
 		evbuffer_add_printf(out, "PONG\r\n");
-	else if (strncmp(line, "SUB ", 4) == 0)
+	else if (strncmp(line, "SUB cc.ask.", 11) == 0) {
+		peer = bev;
+		snprintf(ask_sid, sizeof(ask_sid), "%s",
+		    strrchr(line, ' ') + 1);
+		if (mode == MODE_NO_ASKS)
+			evbuffer_add_printf(out,
+			    "-ERR 'Permissions Violation for Subscription to "
+			    "\"cc.ask.beta\"'\r\n");
+	} else if (strncmp(line, "SUB ", 4) == 0)
 		snprintf(sid, sizeof(sid), "%s", strrchr(line, ' ') + 1);
 }
 
@@ -576,6 +601,64 @@ check_records(void)
 	check_refusals();
 }
 
+static void
+on_ask(const struct nats_ask *ask, void *arg)
+{
+	(void)arg;
+	questions++;
+	snprintf(question_subject, sizeof(question_subject), "%s",
+	    ask->subject);
+	snprintf(question_reply, sizeof(question_reply), "%s", ask->reply);
+	snprintf(question, sizeof(question), "%.*s", (int)ask->len, ask->data);
+}
+
+/* The broker sends a question of n bytes. */
+static void
+question_send(const char *to, const char *text, size_t n)
+{
+	struct evbuffer *out = bufferevent_get_output(peer);
+
+	evbuffer_add_printf(out, "MSG cc.ask.beta %s %s %zu\r\n", ask_sid, to,
+	    n);
+	evbuffer_add(out, text, n);
+	evbuffer_add_printf(out, "\r\n");
+}
+
+/* A question of the centre arrives, and its answer is published. */
+static void
+check_asks(void)
+{
+	static char text[64 * 1024];
+
+	use_stream("[\"beta\"]", MODE_ACCEPT);
+	wait_up(1);
+	nats_on_ask(nats, on_ask, NULL);
+	/* what is no question: too long, or nobody waits for the answer */
+	memset(text, 'x', sizeof(text));
+	question_send("_R_.0", text, sizeof(text));
+	question_send("", text, 1);
+	question_send("_R_.1", "{}", 2);
+	wait_for(&questions, 1);
+	CHECK_INT(questions, 1);
+	CHECK_STR(question, "{}");
+	CHECK_STR(question_reply, "_R_.1");
+	CHECK_STR(question_subject, "cc.ask.beta");
+	CHECK_INT(nats_answer(nats, question_reply, "[1]", 3), 0);
+	wait_for(&answers, 1);
+	CHECK_STR(message, "[1]");
+	CHECK_INT(record_result("beta", 90, 0), NATS_SENT);
+	/* A login without these permissions publishes nevertheless. */
+	use_stream("[\"beta\",\"gamma\"]", MODE_NO_ASKS);
+	wait_up(0);
+	wait_up(1);
+	CHECK_INT(record_result("beta", 91, 0), NATS_SENT);
+	CHECK_INT(nats_answer(nats, "_R_.2", "[2]", 3), 0);
+	wait_for(&answers, 2);
+	CHECK_INT(record_result("beta", 92, 0), NATS_SENT);
+	CHECK_INT(record_result("gamma", 93, 0), NATS_SENT);
+	CHECK_INT(up, 1);
+}
+
 static int
 nodes(const char *cluster, const char *text)
 {
@@ -649,6 +732,7 @@ main(void)
 	check_stream();
 	check_records();
 	check_nodes();
+	check_asks();
 	nats_free(nats);
 	resolver_free(names);
 	payload_free(payload);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -148,9 +149,89 @@ test_force(void)
 	sim_end();
 }
 
+/* The state by NATS; RUN_STATE__COUNT when there is no row. */
+static enum run_state
+published_state(uint64_t job, int64_t start)
+{
+	struct run_key key = { .cluster = "alpha", .job = job, .start = start };
+	struct spool_run run;
+
+	return spool_find(sim.spool, &key, &run) == 1 ? run.state[DEST_NATS] :
+							RUN_STATE__COUNT;
+}
+
+static uint64_t
+revision_of(uint64_t number, int64_t start)
+{
+	struct run_key key = { .cluster = "alpha",
+		.job = number,
+		.start = start };
+	struct spool_run run;
+	uint64_t revision = 0;
+	struct job job;
+
+	job_init(&job);
+	if (spool_find(sim.spool, &key, &run) == 1 &&
+	    spool_record(sim.spool, run.id, &job) == 0)
+		revision = job.revision;
+	job_clear(&job);
+	return revision;
+}
+
+static void
+unconfirmed(uint64_t number)
+{
+	struct job job;
+	int64_t id;
+
+	job_init(&job);
+	job.key.job = number;
+	job.key.start = 1000;
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.flags = JOB_HAS_START | JOB_UNCONFIRMED;
+	CHECK_INT(spool_put(sim.spool, &job, &id), PUT_NEW);
+	job_clear(&job);
+}
+
+/* At a cluster that publishes to a stream, the end is published. */
+static void
+test_stream(void)
+{
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = 1000 };
+	struct spool_run run;
+	uint64_t before;
+
+	sim_begin();
+	spool_policy(sim.spool)->whole = 1;
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim_put(1, 1000, 0);
+	unconfirmed(2);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run_move(sim.spool, &run, DEST_NATS, RUN_EVENT_ACCEPTED,
+		      DUE_NOW, NULL),
+	    0);
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	before = revision_of(1, 1000);
+	missing(1, 1000);
+	missing(2, 1000);
+	CHECK_INT(published_state(1, 1000), STARTED);
+	CHECK_INT(published_state(2, 1000), START_DUE);
+	sim_run(SIM_HOUR);
+	missing(1, 1000);
+	missing(2, 1000);
+	CHECK_INT(published_state(1, 1000), STOP_DUE);
+	/* the centre takes only a later revision */
+	CHECK(revision_of(1, 1000) > before);
+	/* it was never published, so there is nothing to end */
+	CHECK_INT(published_state(2, 1000), START_REJECTED);
+	sim_end();
+}
+
 int
 main(void)
 {
+	test_stream();
 	test_twice();
 	test_known_again();
 	test_ended();

@@ -996,6 +996,43 @@ test_stream(void)
 	file_remove();
 }
 
+static int
+cached_bytes(struct spool *sp)
+{
+	int now = 0, most;
+
+	CHECK_INT(sqlite3_db_status(sp->db, SQLITE_DBSTATUS_CACHE_USED, &now,
+		      &most, 0),
+	    SQLITE_OK);
+	return now;
+}
+
+/* Cached pages can be freed while runs are stored, and are read again. */
+static void
+test_shrink(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	struct job job;
+	int64_t id, last = 0;
+	int i;
+
+	for (i = 1; i <= 2000; i++) {
+		job_make(&job, (uint64_t)i, 1000 + i, 0);
+		CHECK_INT(spool_put(sp, &job, &id), PUT_NEW);
+		job_clear(&job);
+		last = id;
+	}
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK(cached_bytes(sp) > 256 << 10);
+	spool_shrink(sp);
+	CHECK(cached_bytes(sp) < 64 << 10);
+	CHECK_INT(spool_get(sp, last, &run), 1);
+	CHECK_INT(run.key.job, 2000);
+	spool_close(sp);
+	file_remove();
+}
+
 int
 main(void)
 {
@@ -1025,6 +1062,7 @@ main(void)
 	test_stub();
 	test_evict();
 	test_shed();
+	test_shrink();
 	rmdir(dir);
 	return check_done();
 }

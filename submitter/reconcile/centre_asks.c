@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The answers of centre_asks.h.  One question is in work; a newer one replaces
+ * it, because the centre sends one at a time.  A run of which the collector tells
+ * nothing in time is in neither part of the answer: that is no evidence.
+ *
+ * A run that has a row here is never reported as unknown.  This host ends it, with
+ * the evidence of its own collector, and publishes the end.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/permanent.h"
+#include "common/record/ask_json.h"
+#include "common/record/stream_name.h"
+#include "submitter/base/context.h"
+#include "submitter/base/timer.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/centre_asks.h"
+#include "submitter/spool/spool.h"
+
+/* ms for the collector; the centre waits longer */
+#define ANSWER_MS 45000
+/* ms between two questions: the centre, or who has its login, may ask at will */
+#define QUESTION_MS 2000
+/* ms between two polls that a question causes */
+#define POLL_MS 10000
+/* of the numbers of lookups: those of the reconciliation count from 1 */
+#define LOOKUP_BIT (UINT64_C(1) << 63)
+
+enum asked {
+	ASKED_WAITS,
+	ASKED_KNOWN,  /* the collector has sent its record */
+	ASKED_UNKNOWN /* the collector has evidence */
+};
+
+/* A question and where its answer goes. */
+struct question {
+	struct ask ask;
+	char cluster[CLUSTER_MAX];
+	char reply[STREAM_NAME_MAX];
+};
+
+struct centre_asks {
+	struct submitter *s;
+	struct event *timer;
+	struct question q;
+	enum asked runs[ASK_RUNS_MAX]; /* of q */
+	unsigned waiting;	       /* of them ASKED_WAITS */
+	int under_way;		       /* q waits for the collector */
+	struct question held;	       /* begins at the timer */
+	int has_held;
+	int64_t began;	/* spool_now() of the last question; 0 = none */
+	int64_t polled; /* spool_now(); 0 = never */
+	uint64_t lookup;
+	/* for status */
+	uint64_t n_questions, n_known, n_unknown;
+};
+
+/* Sends the answer; without a connection there is none. */
+static void
+answer_send(struct centre_asks *a, const struct question *q,
+    const struct ask_answer *answer)
+{
+	struct writer w;
+
+	wr_init(&w, ASK_BYTES_MAX);
+	ask_answer_write(&w, answer);
+	if (wr_end(&w) == 0 && a->s->nats != NULL)
+		(void)nats_answer(a->s->nats, q->reply, w.buf, w.len);
+	wr_clear(&w);
+}
+
+static void
+answer_init(struct ask_answer *answer, const struct question *q)
+{
+	memset(answer, 0, sizeof(*answer));
+	memcpy(answer->nonce, q->ask.nonce, sizeof(answer->nonce));
+	memcpy(answer->cluster, q->cluster, sizeof(answer->cluster));
+	answer->asked = q->ask.n;
+}
+
+static void
+answer_error(struct centre_asks *a, const struct question *q, const char *why)
+{
+	struct ask_answer answer;
+
+	answer_init(&answer, q);
+	snprintf(answer.error, sizeof(answer.error), "%s", why);
+	answer_send(a, q, &answer);
+}
+
+static void
+key_of(const struct question *q, unsigned i, struct run_key *key)
+{
+	memset(key, 0, sizeof(*key));
+	memcpy(key->cluster, q->cluster, sizeof(key->cluster));
+	key->job = q->ask.runs[i].job;
+	key->start = q->ask.runs[i].start;
+}
+
+static void
+question_end(struct centre_asks *a)
+{
+	struct ask_answer answer;
+	struct spool_run run;
+	struct run_key key;
+	unsigned i;
+
+	answer_init(&answer, &a->q);
+	for (i = 0; i < a->q.ask.n; i++) {
+		key_of(&a->q, i, &key);
+		if (a->runs[i] == ASKED_UNKNOWN &&
+		    spool_find(a->s->spool, &key, &run) == 0)
+			answer.not_found[answer.n++] = a->q.ask.runs[i];
+	}
+	a->n_unknown += answer.n;
+	a->under_way = 0;
+	timer_after(a->timer, -1);
+	answer_send(a, &a->q, &answer);
+}
+
+static void
+lookup_send(struct centre_asks *a, struct channel *c)
+{
+	int64_t now = spool_now(a->s->spool);
+	struct run_key key;
+	struct writer w;
+	unsigned i;
+
+	wr_init(&w, ASK_RUNS_MAX * (CLUSTER_MAX + 32) + 256);
+	wr_str(&w, a->q.cluster);
+	wr_u64(&w, LOOKUP_BIT | ++a->lookup);
+	wr_u32(&w, a->q.ask.n);
+	for (i = 0; i < a->q.ask.n; i++) {
+		key_of(&a->q, i, &key);
+		wr_run_key(&w, &key);
+	}
+	channel_send(c, MSG_LOOKUP, 0, &w, -1);
+	wr_clear(&w);
+	if (a->polled != 0 && now - a->polled < POLL_MS)
+		return;
+	a->polled = now;
+	channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
+}
+
+static void
+question_begin(struct centre_asks *a)
+{
+	struct channel *c = submitter_feeder(a->s);
+
+	a->q = a->held;
+	a->has_held = a->under_way = 0;
+	a->began = spool_now(a->s->spool);
+	a->n_questions++;
+	if (c == NULL) {
+		answer_error(a, &a->q, "its collector is not running");
+		return;
+	}
+	if (role_is_passive(a->s)) {
+		answer_error(a, &a->q, "its daemon is the standby");
+		return;
+	}
+	memset(a->runs, 0, sizeof(a->runs));
+	a->waiting = a->q.ask.n;
+	a->under_way = 1;
+	lookup_send(a, c);
+	timer_after(a->timer, ANSWER_MS);
+}
+
+/* ms until the next question may begin */
+static int64_t
+held_wait(const struct centre_asks *a)
+{
+	int64_t past = spool_now(a->s->spool) - a->began;
+
+	return a->began == 0 || past >= QUESTION_MS ? 0 : QUESTION_MS - past;
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct centre_asks *a = arg;
+
+	if (a->under_way && !a->has_held)
+		question_end(a);
+	else if (a->has_held && held_wait(a) > 0)
+		timer_after(a->timer, held_wait(a));
+	else if (a->has_held)
+		question_begin(a);
+}
+
+/* The cluster that the subject names; 0, or -1 when it is none of ours. */
+static int
+cluster_of(const struct submitter *s, const char *subject,
+    char name[CLUSTER_MAX])
+{
+	char own[STREAM_NAME_MAX];
+	unsigned i;
+
+	for (i = 0; i < s->clusters.n; i++)
+		if (stream_name(SUBJECT_OF_ASKS, s->clusters.names[i], own,
+			sizeof(own)) == 0 &&
+		    strcmp(own, subject) == 0) {
+			snprintf(name, CLUSTER_MAX, "%s", s->clusters.names[i]);
+			return 0;
+		}
+	return -1;
+}
+
+void
+centre_asks_question(struct centre_asks *a, const struct nats_ask *ask)
+{
+	struct question *q = &a->held;
+	char why[ASK_TEXT_MAX];
+
+	a->has_held = 0;
+	if (strlen(ask->reply) >= sizeof(q->reply) ||
+	    cluster_of(a->s, ask->subject, q->cluster) == -1)
+		return;
+	memcpy(q->reply, ask->reply, strlen(ask->reply) + 1);
+	if (ask_read(&q->ask, ask->data, ask->len, why, sizeof(why)) == -1) {
+		q->ask.n = 0;
+		if (*q->ask.nonce != '\0')
+			answer_error(a, q, why);
+		return;
+	}
+	a->has_held = 1;
+	timer_after(a->timer, held_wait(a));
+}
+
+/* The run in the question, or its number of runs. */
+static unsigned
+run_of(const struct centre_asks *a, const struct run_key *key)
+{
+	unsigned i;
+
+	if (!a->under_way || strcmp(key->cluster, a->q.cluster) != 0)
+		return a->q.ask.n;
+	for (i = 0; i < a->q.ask.n; i++)
+		if (a->q.ask.runs[i].job == key->job &&
+		    a->q.ask.runs[i].start == key->start)
+			break;
+	return i;
+}
+
+static void
+answered(struct centre_asks *a, unsigned i, enum asked how)
+{
+	if (a->runs[i] == ASKED_WAITS)
+		a->waiting--;
+	a->runs[i] = how;
+	if (a->waiting == 0 && !a->has_held)
+		timer_after(a->timer, 0);
+}
+
+/* May the centre have this record? */
+static int
+is_published(const struct job *job)
+{
+	return !(job->flags & (JOB_OPTED_OUT | JOB_PARTIAL | JOB_DRY_RUN)) &&
+	    (job->end != 0 || !(job->flags & JOB_UNCONFIRMED)) &&
+	    !(job->state == END_REQUEUED && (job->flags & JOB_NEVER_RAN));
+}
+
+/*
+ * Publishes the run as it is stored, or the record of a run that is done here.
+ * The centre must get a run that Slurm shows, although nothing of it is new.
+ */
+static void
+publish(struct centre_asks *a, struct job *job, int64_t id)
+{
+	struct spool_run run;
+	struct job stored;
+
+	if (id == 0) {
+		job->revision = (uint64_t)time(NULL) * 1000;
+		nats_delivery_again(a->s->nats_delivery, job);
+		return;
+	}
+	job_init(&stored);
+	if (spool_get(a->s->spool, id, &run) == 1 &&
+	    spool_record(a->s->spool, id, &stored) == 0) {
+		stored.key = run.key;
+		if (stored.end == 0)
+			stored.flags |= job->flags & JOB_LIVE;
+		if (is_published(&stored))
+			nats_delivery_again(a->s->nats_delivery, &stored);
+	}
+	job_clear(&stored);
+}
+
+void
+centre_asks_record(struct centre_asks *a, const struct run_key *key,
+    struct job *job, int64_t id)
+{
+	unsigned i = run_of(a, key);
+
+	if (!a->under_way || i == a->q.ask.n || a->runs[i] == ASKED_KNOWN)
+		return;
+	a->n_known++;
+	if (is_published(job))
+		publish(a, job, id);
+	answered(a, i, ASKED_KNOWN);
+}
+
+void
+centre_asks_not_found(struct centre_asks *a, const struct run_key *key)
+{
+	unsigned i = run_of(a, key);
+
+	if (a->under_way && i < a->q.ask.n && a->runs[i] == ASKED_WAITS)
+		answered(a, i, ASKED_UNKNOWN);
+}
+
+void
+centre_asks_status(const struct centre_asks *a, uint64_t request)
+{
+	if (a->n_questions > 0)
+		worker_status(a->s->w, request, "questions",
+		    "%llu of the centre; %llu runs published again, %llu "
+		    "unknown to Slurm",
+		    (unsigned long long)a->n_questions,
+		    (unsigned long long)a->n_known,
+		    (unsigned long long)a->n_unknown);
+}
+
+struct centre_asks *
+centre_asks_new(struct submitter *s)
+{
+	struct centre_asks *a = permanent_new(sizeof(*a));
+
+	a->s = s;
+	a->timer = timer_new(s, on_timer, a);
+	return a;
+}

@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs are open in cc-backend that no Slurm knows.  The centre of a fan-in asks the
+# cluster.  While the cluster is away they stay open; two answers of the cluster's
+# Slurm an hour apart end one of them.  The hour passes in a jump of the boot clock
+# of the submitters (boottime_shift.c), as in 422-absence.sh.
+if [ -z "${IN_NAMESPACE:-}" ]; then
+	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
+fi
+. "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/jobs.sh"
+test_begin "the centre asks a cluster about runs"
+grep -q 'define HAVE_NATS' "$CSA_BUILD/config.h" || skip "built without NATS"
+lab_up LAB_PRIVATE=jobs,users,accounts,usage
+backend_up
+nats_up "jetstream: {store_dir: \"$T/js\"}"
+cluster=$(scontrol show config | sed -n 's/^ClusterName *= //p')
+suite_users
+centre=
+trap 'rc=$?; centre_kill; trap - EXIT; test_exit $rc' EXIT
+later() {
+	python3 -c 'import struct, sys
+with open(sys.argv[1], "r+b") as f:
+	f.write(struct.pack("=q", int(sys.argv[2])))' "$T/ahead" "$1"
+}
+bin=$T/bin
+mkdir -p "$bin"
+submitter=$CSA_INST/libexec/cc-slurm-adapter/submitter
+: >"$T/ahead"
+later 0
+cp "$submitter" "$bin/submitter"
+cc -shared -fPIC -o "$T/boottime_shift.so" "$SYS/boottime_shift.c" || skip "no compiler"
+cat >"$T/submitter" <<-E
+#!/bin/bash
+export LD_PRELOAD=$T/boottime_shift.so BOOTTIME_SHIFT=$T/ahead
+exec -a submitter $bin/submitter "\$@"
+E
+chmod 755 "$T/submitter"
+mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
+
+mkdir -p "$T/centre/run" "$T/centre/state"
+lib conf "$T/etc/centre.json" "pidFilePath=$T/centre/run/centre.pid" \
+    "lastRunPath=$T/centre/state/lastrun" source=stream "clusters=[\"$cluster\"]" \
+    natsServer=127.0.0.1 "natsPort=$NATS_PORT" natsStreamReplicas=1 ccPollInterval=2 \
+    "ccCommitInterval=$COMMIT" "ccRestUrl=$BACKEND" "ccRestJwt=$(cat "$TOKEN")"
+centre_up() {
+	setsid "$ADAPTER" -daemon -config "$T/etc/centre.json" -debug 4 \
+	    >>"$T/log/suite.centre" 2>&1 </dev/null &
+	centre=$!
+}
+centre_kill() {
+	[ -n "$centre" ] || return 0
+	# shellcheck disable=SC2046	# a list of ids
+	kill -9 "$centre" $(ps -o pid= --ppid "$centre") 2>/dev/null
+	wait "$centre" 2>/dev/null
+	centre=
+}
+centre_ctl() { "$CTL" -c "$T/etc/centre.json" "$@"; }
+centre_logged() { grep -qE -- "$1" "$T/log/suite.centre"; }
+centre_denied() { centre_ctl status -v 2>/dev/null | grep -qE "^ *denied +$1"; }
+ghost() {	# JOB: open in cc-backend alone
+	lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$1,\"cluster\":\"$cluster\",\"user\":\"u1\",
+		\"numNodes\":1,\"startTime\":$(($(date +%s) - 3000)),\"resources\":[{\"hostname\":\"n1\"}]}" \
+	    "$TOKEN" >/dev/null
+}
+
+conf deliver=stream "clusters=[\"$cluster\"]" natsServer=127.0.0.1 "natsPort=$NATS_PORT" \
+    ccRestUrl= ccRestJwt= slurmPollInterval=1
+centre_up
+is "the centre reads the stream" wait_for 60 centre_logged "stream CC_RECORD_$cluster is read from"
+suite_up
+hooks_on
+one labbob 1 -n1 -J "a sentinel for accounting"
+is "a job has ended" wait_for 60 backend_has_ended "$mix_id"
+one labalice 600 -n1 -J "one for squeue"
+stays=$mix_id
+is "another one runs" wait_for 60 backend_has "$stays"
+
+# the cluster is away: no answer is evidence, whatever time passes
+suite_down 10
+ghost 4000000
+is "a run is open there that Slurm does not know" wait_for 10 backend_has 4000000
+is "the cluster is away: the centre says so" \
+    wait_for 90 centre_logged "cluster $cluster does not answer which of"
+later 3600
+sleep 3	# a comparison more
+is "no answer is no evidence" centre_denied '0 once, 0 twice'
+is "the run is open" not backend_has_ended 4000000
+
+suite_up
+is "the cluster is back: its Slurm does not know the run" wait_for 90 centre_denied '1 once, 0 twice'
+is "one answer ends nothing" not backend_has_ended 4000000
+is "the cluster counts the questions" eval 'ctl status -v | grep -qE "questions +[0-9]+ of the centre"'
+ghost 4000001
+is "another such run" wait_for 20 backend_has 4000001
+centre_ctl sync --job 4000001 >"$T/log/sync" 2>&1
+is "sync asks the cluster" grep -q "unknown to Slurm: ended only when Slurm says so twice" "$T/log/sync" ||
+    cat "$T/log/sync"
+later 7300
+is "after an hour again: it is ended" wait_for 90 backend_has_ended 4000000
+is "as failed" sh -c "python3 '$SYS/expected.py' jobs '$BACKEND' '$TOKEN' |
+    grep '\"jobId\": 4000000,' | grep -q failed"
+is "the run that Slurm knows is open" not backend_has_ended "$stays"
+is "no answer was refused" eval 'centre_ctl status -v | grep -qE "questions .* 0 answers refused"'
+scancel "$stays"
+is "its end arrives" wait_for 60 backend_has_ended "$stays"
+test_end

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Questions to clusters against a simulated broker: the functions of link.h are
+ * here.  What is no valid answer to the question under way is no evidence.
+ */
+#include "config.h"
+
+#include <event2/event.h>
+
+#include "common/log.h"
+#include "receiver/asks/asks.h"
+#include "tests/unit/check.h"
+#include "tests/unit/loop.h"
+
+#define TIMERS_MAX 8
+
+/* The last question. */
+static unsigned n_sent;
+static char subject[64], tail[32];
+static struct ask sent;
+
+/* What the owner of the box got. */
+static unsigned n_reports, n_unknown;
+static struct ask_run unknown;
+static int current;
+
+static struct event_base *base;
+static struct asks *a;
+
+int
+link_publish(struct link *l, const char *to, const char *reply,
+    const void *data, size_t len)
+{
+	char why[ASK_TEXT_MAX];
+
+	(void)l;
+	n_sent++;
+	snprintf(subject, sizeof(subject), "%s", to);
+	snprintf(tail, sizeof(tail), "%s", reply);
+	CHECK_INT(ask_read(&sent, data, len, why, sizeof(why)), 0);
+	return 0;
+}
+
+static int
+on_current(const char *cluster, void *arg)
+{
+	(void)cluster;
+	(void)arg;
+	return current;
+}
+
+static void
+on_not_found(const char *cluster, const struct ask_run *runs, unsigned n,
+    void *arg)
+{
+	(void)arg;
+	CHECK_STR(cluster, "alpha");
+	n_reports++;
+	n_unknown = n;
+	unknown = runs[0];
+}
+
+static const struct asks_ops ops = { on_current, on_not_found };
+
+static void
+begin(void)
+{
+	a = asks_new(base, NULL, &ops, NULL);
+	asks_conf(a, "[\"alpha\",\"beta\"]");
+	n_sent = n_reports = n_unknown = 0;
+	current = 1;
+	asks_link(a, 1);
+}
+
+static void
+end(void)
+{
+	asks_conf(a, "[]");
+}
+
+/* A lookup of the jobs from first on, each with the start 1000. */
+static void
+lookup(const char *cluster, uint64_t first, unsigned n)
+{
+	struct run_key key = { .start = 1000 };
+	struct writer w;
+	struct reader r;
+	unsigned i;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	wr_init(&w, 1 << 20);
+	wr_str(&w, cluster);
+	wr_u64(&w, 1);
+	wr_u32(&w, n);
+	for (i = 0; i < n; i++) {
+		key.job = first + i;
+		wr_run_key(&w, &key);
+	}
+	rd_init(&r, w.buf, w.len);
+	CHECK_INT(asks_lookup(a, &r), 0);
+	wr_clear(&w);
+}
+
+static void
+receive(const char *to, const void *p, size_t n, unsigned status)
+{
+	struct link_message m = { .subject = "x",
+		.reply = "",
+		.tail = to,
+		.status = status,
+		.status_text = "",
+		.id = "",
+		.data = p,
+		.len = n };
+
+	CHECK_INT(asks_receive(a, &m), 1);
+}
+
+/* The answer that a cluster of this version sends. */
+static struct ask_answer
+valid(void)
+{
+	struct ask_answer answer = { .asked = sent.n, .n = 1 };
+
+	memcpy(answer.nonce, sent.nonce, sizeof(answer.nonce));
+	snprintf(answer.cluster, sizeof(answer.cluster), "alpha");
+	answer.not_found[0] = sent.runs[0];
+	return answer;
+}
+
+static void
+send_answer(const struct ask_answer *answer)
+{
+	struct writer w;
+
+	wr_init(&w, ASK_BYTES_MAX);
+	ask_answer_write(&w, answer);
+	CHECK_INT(wr_end(&w), 0);
+	receive(tail, w.buf, w.len, 0);
+	wr_clear(&w);
+}
+
+static struct event *timers[TIMERS_MAX];
+static unsigned n_timers;
+
+static int
+timer_take(const struct event_base *of, const struct event *ev, void *arg)
+{
+	(void)of;
+	(void)arg;
+	if (n_timers < TIMERS_MAX && evtimer_pending(ev, NULL))
+		timers[n_timers++] = (void *)(uintptr_t)ev;
+	return 0;
+}
+
+/* The time of each timer that is set now has come. */
+static void
+pass(void)
+{
+	unsigned i;
+
+	n_timers = 0;
+	event_base_foreach_event(base, timer_take, NULL);
+	for (i = 0; i < n_timers; i++)
+		event_active(timers[i], EV_TIMEOUT, 1);
+	loop_settle(base);
+}
+
+static void
+test_evidence(void)
+{
+	struct asks_status st;
+	struct ask_answer answer;
+
+	begin();
+	lookup("alpha", 7, 2);
+	CHECK_INT(n_sent, 1);
+	CHECK_STR(subject, "cc.ask.alpha");
+	CHECK_INT(sent.n, 2);
+	CHECK_INT(sent.runs[1].job, 8);
+	answer = valid();
+	send_answer(&answer);
+	CHECK_INT(n_reports, 1);
+	CHECK_INT(n_unknown, 1);
+	CHECK_INT(unknown.job, 7);
+	CHECK_INT(unknown.start, 1000);
+	/* the same answer again: it is of no question */
+	send_answer(&answer);
+	CHECK_INT(n_reports, 1);
+	asks_status(a, &st);
+	CHECK_INT(st.asked, 1);
+	CHECK_INT(st.answered, 1);
+	CHECK_STR(st.trouble, "");
+	/* nothing is left */
+	pass();
+	CHECK_INT(n_sent, 1);
+	end();
+}
+
+/* A question for each way in which an answer may not fit. */
+static void
+test_misfits(void)
+{
+	struct ask_answer answer;
+	struct asks_status st;
+	unsigned way;
+
+	begin();
+	for (way = 0; way < 7; way++) {
+		lookup("alpha", 7, 2);
+		CHECK_INT(n_sent, way + 1);
+		answer = valid();
+		if (way == 0)
+			answer.nonce[0] = answer.nonce[0] == '0' ? '1' : '0';
+		else if (way == 1)
+			snprintf(answer.cluster, sizeof(answer.cluster),
+			    "beta");
+		else if (way == 2)
+			answer.asked = 1;
+		else if (way == 3)
+			answer.not_found[0].job = 9;
+		else if (way == 4)
+			answer.not_found[0].start = 1001;
+		else if (way == 5)
+			answer.not_found[answer.n++] = answer.not_found[0];
+		else
+			snprintf(answer.error, sizeof(answer.error), "busy");
+		send_answer(&answer);
+		CHECK_INT(n_reports, 0);
+		asks_status(a, &st);
+		CHECK_INT(st.refused, way < 6 ? way + 1 : 6);
+		CHECK(strncmp(st.trouble, "cluster alpha: ", 15) == 0);
+		pass();
+	}
+	lookup("alpha", 7, 2);
+	receive(tail, "{}", 2, 0);
+	pass();
+	lookup("alpha", 7, 2);
+	receive(tail, NULL, 0, 503);
+	CHECK_INT(n_reports, 0);
+	/* the cluster is asked again, and its answer counts */
+	pass();
+	lookup("alpha", 7, 2);
+	answer = valid();
+	send_answer(&answer);
+	CHECK_INT(n_reports, 1);
+	end();
+}
+
+/* An answer on the subject of another question, or too late. */
+static void
+test_others(void)
+{
+	struct ask_answer answer, late;
+	char first[sizeof(tail)];
+	struct writer w;
+
+	begin();
+	lookup("alpha", 7, 1);
+	late = valid();
+	memcpy(first, tail, sizeof(first));
+	/* no answer within a minute */
+	pass();
+	send_answer(&late);
+	CHECK_INT(n_reports, 0);
+	pass();
+	lookup("alpha", 7, 1);
+	CHECK_INT(n_sent, 2);
+	CHECK(strcmp(first, tail) != 0);
+	CHECK(strcmp(late.nonce, sent.nonce) != 0);
+	wr_init(&w, ASK_BYTES_MAX);
+	answer = valid();
+	ask_answer_write(&w, &answer);
+	receive(first, w.buf, w.len, 0);
+	receive("ask.77.1", w.buf, w.len, 0);
+	receive("ask.x", w.buf, w.len, 0);
+	CHECK_INT(n_reports, 0);
+	wr_clear(&w);
+	/* a new connection: the question is sent again */
+	asks_link(a, 0);
+	send_answer(&answer);
+	CHECK_INT(n_reports, 0);
+	asks_link(a, 1);
+	CHECK_INT(n_sent, 3);
+	/* a new submitter sends its lookups itself */
+	asks_reset(a);
+	answer = valid();
+	send_answer(&answer);
+	CHECK_INT(n_reports, 0);
+	end();
+}
+
+/* While messages of the stream are not read, an answer is no evidence. */
+static void
+test_behind(void)
+{
+	struct ask_answer answer;
+
+	begin();
+	current = 0;
+	lookup("alpha", 7, 1);
+	answer = valid();
+	send_answer(&answer);
+	CHECK_INT(n_reports, 0);
+	end();
+}
+
+static void
+test_pages(void)
+{
+	struct ask_answer answer;
+	unsigned i;
+
+	begin();
+	lookup("alpha", 1, ASK_RUNS_MAX + 10);
+	lookup("alpha", 1, ASK_RUNS_MAX + 10);
+	CHECK_INT(sent.n, ASK_RUNS_MAX);
+	lookup("beta", 1, 1);
+	CHECK_INT(n_sent, 2);
+	CHECK_STR(subject, "cc.ask.beta");
+	receive(tail, NULL, 0, 503);
+	lookup("gamma", 1, 1);
+	CHECK_INT(n_sent, 2);
+	end();
+	begin();
+	lookup("alpha", 1, ASK_RUNS_MAX + 10);
+	answer = valid();
+	send_answer(&answer);
+	CHECK_INT(n_sent, 1);
+	pass();
+	CHECK_INT(n_sent, 2);
+	CHECK_INT(sent.n, 10);
+	CHECK_INT(sent.runs[0].job, ASK_RUNS_MAX + 1);
+	/* further lookups are bounded */
+	for (i = 0; i < 40; i++)
+		lookup("alpha", 1 + 256 * i, 256);
+	for (i = 0; i < 40; i++) {
+		answer = valid();
+		answer.n = 0;
+		send_answer(&answer);
+		pass();
+	}
+	CHECK_INT(n_sent,
+	    2 + (ASKS_RUNS_MAX - 10 + ASK_RUNS_MAX - 1) / ASK_RUNS_MAX);
+	end();
+}
+
+int
+main(void)
+{
+	base = event_base_new();
+	test_evidence();
+	test_misfits();
+	test_others();
+	test_behind();
+	test_pages();
+	event_base_free(base);
+	return check_done();
+}

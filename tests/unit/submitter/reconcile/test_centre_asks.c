@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Questions of the centre, with a simulated clock, a collector of the test and a
+ * simulated NATS: only what the collector has proved is reported as unknown.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/record/ask_json.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/centre_asks.h"
+#include "submitter/reconcile/reconcile.h"
+#include "tests/unit/check.h"
+#include "tests/unit/loop.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define NONCE "0123456789abcdef"
+
+static struct centre_asks *asks;
+
+/* --- the simulated NATS --- */
+
+static unsigned n_answers, n_records;
+static struct ask_answer answer;
+static char answered_to[64];
+static struct run_key published;
+static unsigned published_flags;
+static int64_t published_end;
+
+struct nats *
+nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
+    nats_up_fn *up, void *arg)
+{
+	static int nats;
+
+	(void)base;
+	(void)names;
+	(void)done;
+	(void)up;
+	(void)arg;
+	return (struct nats *)&nats;
+}
+
+void
+nats_use(struct nats *n, struct nats_conf *nc)
+{
+	(void)n;
+	(void)nc;
+}
+
+int
+nats_is_up(const struct nats *n)
+{
+	(void)n;
+	return 1;
+}
+
+int
+nats_has_room(const struct nats *n)
+{
+	(void)n;
+	return 1;
+}
+
+int
+nats_send(struct nats *n, const struct payload *p,
+    const struct payload_how *how, const struct job *job, enum message kind,
+    int64_t again, uint64_t token, const char **why)
+{
+	(void)n;
+	(void)p;
+	(void)how;
+	(void)job;
+	(void)kind;
+	(void)again;
+	(void)token;
+	(void)why;
+	CHECK(0);
+	return -1;
+}
+
+int
+nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
+    const char **why)
+{
+	(void)n;
+	(void)why;
+	/* its message id differs from that of the first record */
+	CHECK(again != 0);
+	CHECK(token & STREAM_AGAIN_TOKEN);
+	CHECK(job->revision != 0);
+	n_records++;
+	published = job->key;
+	published_flags = job->flags;
+	published_end = job->end;
+	return 0;
+}
+
+int
+nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token)
+{
+	(void)n;
+	(void)cluster;
+	(void)group;
+	(void)body;
+	(void)token;
+	CHECK(0);
+	return -1;
+}
+
+int
+nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
+{
+	char why[ASK_TEXT_MAX];
+
+	(void)n;
+	n_answers++;
+	snprintf(answered_to, sizeof(answered_to), "%s", reply);
+	CHECK_INT(ask_answer_read(&answer, data, len, why, sizeof(why)), 0);
+	return 0;
+}
+
+void
+nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
+{
+	(void)n;
+	(void)fn;
+	(void)arg;
+}
+
+/* --- the collector of the test --- */
+
+static struct channel *ours, *theirs;
+static unsigned n_lookups, n_keys, n_polls;
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	char cluster[CLUSTER_MAX];
+
+	(void)c;
+	(void)fd;
+	(void)arg;
+	if (h->type == MSG_POLL_NOW)
+		n_polls++;
+	else if (h->type == MSG_LOOKUP) {
+		n_lookups++;
+		rd_name(r, cluster, sizeof(cluster));
+		CHECK_STR(cluster, "alpha");
+		rd_u64(r);
+		n_keys = rd_u32(r);
+	}
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+	(void)c;
+	(void)arg;
+	check_that(0, why, __FILE__, __LINE__);
+}
+
+static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
+
+static void
+begin(void)
+{
+	struct event_base *base;
+	int fds[2];
+
+	sim_begin();
+	base = sim.w->base;
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	ours = channel_new(base, fds[0], ROLE_SUBMITTER, ROLE_COLLECTOR,
+	    &channel_ops, NULL);
+	theirs = channel_new(base, fds[1], ROLE_COLLECTOR, ROLE_SUBMITTER,
+	    &channel_ops, NULL);
+	sim.w->peers[ROLE_COLLECTOR] = ours;
+	conf_set(&sim.w->conf, CONF_NATS_SERVER, "[\"127.0.0.1\"]");
+	spool_policy(sim.spool)->whole = 1;
+	spool_policy(sim.spool)->wait_commit = 0;
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim.clusters.n = 1;
+	snprintf(sim.clusters.names[0], CLUSTER_MAX, "alpha");
+	nats_delivery_conf(sim.nats_delivery, NULL);
+	asks = centre_asks_new(&sim);
+	n_answers = n_records = n_lookups = n_keys = n_polls = 0;
+	memset(&published, 0, sizeof(published));
+}
+
+static void
+end(void)
+{
+	sim.w->peers[ROLE_COLLECTOR] = NULL;
+	channel_free(ours);
+	channel_free(theirs);
+	sim_end();
+}
+
+static void
+pass(int64_t ms)
+{
+	sim_run(ms);
+	loop_settle(sim.w->base);
+}
+
+static void
+ask_on(const char *subject, const char *reply, const char *text)
+{
+	struct nats_ask ask = { subject, reply, text, strlen(text) };
+
+	centre_asks_question(asks, &ask);
+	pass(0);
+}
+
+/* A question for job 7 and n - 1 jobs behind it, each with the start 1000. */
+static void
+ask(const char *reply, unsigned n)
+{
+	struct ask q = { .nonce = NONCE, .n = n };
+	struct writer w;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		q.runs[i] = (struct ask_run) { 7 + i, 1000 };
+	wr_init(&w, ASK_BYTES_MAX);
+	ask_write(&w, &q);
+	wr_u8(&w, 0);
+	ask_on("cc.ask.alpha", reply, (const char *)w.buf);
+	wr_clear(&w);
+}
+
+static struct run_key
+key_of(uint64_t job)
+{
+	struct run_key key = { .job = job, .start = 1000 };
+
+	snprintf(key.cluster, sizeof(key.cluster), "alpha");
+	return key;
+}
+
+static void
+not_found(uint64_t job)
+{
+	struct run_key key = key_of(job);
+
+	centre_asks_not_found(asks, &key);
+	pass(0);
+}
+
+/* A record of the collector, as the intake stores it. */
+static void
+record(uint64_t job, uint32_t flags, int64_t ended)
+{
+	struct run_key key = key_of(job);
+	struct job r;
+	int64_t id;
+
+	job_init(&r);
+	r.key = key;
+	r.flags = JOB_HAS_START | flags;
+	r.end = ended;
+	r.state = ended != 0 ? END_COMPLETED : END_NOT;
+	job_add_host(&r, "n1");
+	spool_put(sim.spool, &r, &id);
+	centre_asks_record(asks, &key, &r, id);
+	job_clear(&r);
+	pass(0);
+}
+
+/* The run was delivered in full. */
+static void
+done(uint64_t job)
+{
+	struct run_key key = key_of(job);
+	struct spool_run run;
+
+	record(job, 0, 2000);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(spool_finish(sim.spool, &run), 0);
+	CHECK_INT(spool_is_done(sim.spool, &key), 1);
+}
+
+static void
+test_evidence(void)
+{
+	begin();
+	ask("_R_.1", 2);
+	CHECK_INT(n_lookups, 1);
+	CHECK_INT(n_keys, 2);
+	CHECK_INT(n_polls, 1);
+	not_found(7);
+	CHECK_INT(n_answers, 0);
+	record(8, JOB_LIVE, 0);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answered_to, "_R_.1");
+	CHECK_STR(answer.nonce, NONCE);
+	CHECK_STR(answer.cluster, "alpha");
+	CHECK_STR(answer.error, "");
+	CHECK_INT(answer.asked, 2);
+	CHECK_INT(answer.n, 1);
+	CHECK_INT(answer.not_found[0].job, 7);
+	CHECK_INT(answer.not_found[0].start, 1000);
+	end();
+}
+
+/* A run that is done here is published again when Slurm knows it. */
+static void
+test_published_again(void)
+{
+	begin();
+	done(7);
+	CHECK_INT(n_records, 0);
+	ask("_R_.1", 2);
+	record(7, 0, 2000);
+	CHECK_INT(n_records, 1);
+	CHECK_INT(published.job, 7);
+	CHECK_INT(published_end, 2000);
+	/* once */
+	record(7, 0, 2000);
+	CHECK_INT(n_records, 1);
+	/* Slurm shows it running: the centre may start it again */
+	record(8, JOB_LIVE, 0);
+	CHECK_INT(n_records, 2);
+	CHECK_INT(published.job, 8);
+	CHECK(published_flags & JOB_LIVE);
+	CHECK_INT(n_answers, 1);
+	CHECK_INT(answer.n, 0);
+	/* without a question nothing is published again */
+	record(7, 0, 2000);
+	CHECK_INT(n_records, 2);
+	end();
+}
+
+/* The centre never gets a run whose user has opted out, nor an unconfirmed one. */
+static void
+test_not_published(void)
+{
+	begin();
+	ask("_R_.1", 2);
+	record(7, JOB_OPTED_OUT | JOB_LIVE, 0);
+	record(8, JOB_UNCONFIRMED, 0);
+	CHECK_INT(n_records, 0);
+	CHECK_INT(n_answers, 1);
+	CHECK_INT(answer.n, 0);
+	end();
+}
+
+/* The host that has a row ends the run itself: with its own evidence. */
+static void
+test_own_row(void)
+{
+	begin();
+	record(7, JOB_LIVE, 0);
+	ask("_R_.1", 1);
+	not_found(7);
+	CHECK_INT(n_answers, 1);
+	CHECK_INT(answer.asked, 1);
+	CHECK_INT(answer.n, 0);
+	end();
+}
+
+/* The collector tells nothing of one run: that is no evidence. */
+static void
+test_no_word(void)
+{
+	begin();
+	ask("_R_.1", 2);
+	not_found(8);
+	pass(44000);
+	CHECK_INT(n_answers, 0);
+	pass(1000);
+	CHECK_INT(n_answers, 1);
+	CHECK_INT(answer.asked, 2);
+	CHECK_INT(answer.n, 1);
+	CHECK_INT(answer.not_found[0].job, 8);
+	/* the word of the collector comes too late */
+	not_found(7);
+	pass(60000);
+	CHECK_INT(n_answers, 1);
+	end();
+}
+
+static void
+test_errors(void)
+{
+	begin();
+	sim.w->peers[ROLE_COLLECTOR] = NULL;
+	ask("_R_.1", 1);
+	CHECK_INT(n_answers, 1);
+	CHECK(answer.error[0] != '\0');
+	CHECK_INT(answer.n, 0);
+	/* a kind of a later version */
+	ask_on("cc.ask.alpha", "_R_.2",
+	    "{\"schema\":1,\"nonce\":\"" NONCE "\",\"kind\":\"later\","
+	    "\"runs\":[{\"jobId\":1,\"startTime\":1}]}");
+	CHECK_INT(n_answers, 2);
+	CHECK(strstr(answer.error, "upgrade") != NULL);
+	/* without a nonce there is nothing to answer to */
+	ask_on("cc.ask.alpha", "_R_.3", "{}");
+	ask_on("cc.ask.beta", "_R_.4",
+	    "{\"schema\":1,\"nonce\":\"" NONCE "\",\"kind\":\"lookup\","
+	    "\"runs\":[{\"jobId\":1,\"startTime\":1}]}");
+	CHECK_INT(n_answers, 2);
+	end();
+}
+
+/* Whoever has the login of the centre cannot make Slurm work without end. */
+static void
+test_rate(void)
+{
+	unsigned i;
+
+	begin();
+	for (i = 0; i < 90; i++) {
+		ask("_R_.1", 1);
+		pass(100);
+	}
+	CHECK(n_lookups >= 4 && n_lookups <= 6);
+	CHECK_INT(n_polls, 1);
+	/* the last question is answered, the others were replaced */
+	ask("_R_.last", 1);
+	pass(2000);
+	not_found(7);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answered_to, "_R_.last");
+	end();
+}
+
+/*
+ * Without questions of the centre this host looks up its runs whose start is not
+ * confirmed: when the collector is there, then at each ccPollInterval.
+ */
+static void
+test_unconfirmed(void)
+{
+	begin();
+	conf_set(&sim.w->conf, CONF_CC_POLL_INTERVAL, "60");
+	record(7, JOB_UNCONFIRMED, 0);
+	record(8, JOB_LIVE, 0);
+	reconcile_peer(sim.reconcile);
+	pass(0);
+	CHECK_INT(n_lookups, 1);
+	CHECK_INT(n_keys, 1);
+	pass(59000);
+	CHECK_INT(n_lookups, 1);
+	pass(1000);
+	CHECK_INT(n_lookups, 2);
+	pass(60000);
+	CHECK_INT(n_lookups, 3);
+	end();
+}
+
+int
+main(void)
+{
+	test_evidence();
+	test_published_again();
+	test_not_published();
+	test_own_row();
+	test_no_word();
+	test_errors();
+	test_rate();
+	test_unconfirmed();
+	return check_done();
+}

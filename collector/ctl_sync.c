@@ -310,13 +310,11 @@ live_tell(struct sync_report *v, const struct squeue_job *row)
 	} else if (run != NULL) {
 		if (named)
 			tell(v, row->job, run->start,
-			    "runs in Slurm, known "
-			    "here",
+			    "runs in Slurm, known here",
 			    is_dry(v) ? "none" : "queried again");
 	} else if (track_quarantined(c, row->job, row->start))
 		tell(v, row->job, row->start, "runs in Slurm",
-		    "none: in "
-		    "quarantine");
+		    "none: in quarantine");
 	else if (!done_has(&c->done, row->job, row->start))
 		tell(v, row->job, row->start, "runs in Slurm, unknown here",
 		    is_dry(v) ? "would be queried" : "queried");

@@ -73,9 +73,9 @@ runaways_row(struct cluster *c, uint64_t request)
 		row(c, request, "runaways", "none");
 	else
 		row(c, request, "runaways",
-		    "%zu, jobs%s%s: unknown to "
-		    "slurmctld, without an end in slurmdbd; run `sacctmgr show "
-		    "runawayjobs` to correct slurmdbd",
+		    "%zu, jobs%s%s: unknown to slurmctld, without an end in "
+		    "slurmdbd; run `sacctmgr show runawayjobs` to correct "
+		    "slurmdbd",
 		    n, ids, n > RUNAWAYS_NAMED ? " ..." : "");
 }
 
@@ -94,15 +94,14 @@ cluster_rows(struct lanes *l, uint64_t request)
 	health_row(c, request, &c->ctld);
 	if (c->slurm.known && !c->slurm.accounting)
 		row(c, request, c->dbd.daemon,
-		    "none: ends are read from "
-		    "slurmctld only, which keeps them %s",
+		    "none: ends are read from slurmctld only, which keeps them "
+		    "%s",
 		    duration_text(c->slurm.min_job_age * 1000));
 	else
 		health_row(c, request, &c->dbd);
 	if (rate_limit_on(c))
 		row(c, request, "rate_limit",
-		    "bucket %u, refill %u in %u s; "
-		    "refused %llu times",
+		    "bucket %u, refill %u in %u s; refused %llu times",
 		    c->slurm.limit_bucket, c->slurm.limit_rate,
 		    c->slurm.limit_period, (unsigned long long)c->ctld.refused);
 	row(c, request, "polls", "%u", c->listing.number - 1);

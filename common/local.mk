@@ -74,6 +74,8 @@ common_model_libmodel_a_SOURCES = \
 noinst_LIBRARIES += common/record/librecord.a
 common_record_librecord_a_CFLAGS = $(AM_CFLAGS)
 common_record_librecord_a_SOURCES = \
+	common/record/node_json.c \
+	common/record/node_json.h \
 	common/record/record_json.c \
 	common/record/record_json.h \
 	common/record/record_members.c \

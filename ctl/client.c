@@ -63,8 +63,7 @@ send_all(int fd, const void *buf, size_t len, char *reason, size_t size)
 			n = 0;
 		if (n == -1) {
 			snprintf(reason, size,
-			    "the daemon closed the "
-			    "connection: %s",
+			    "the daemon closed the connection: %s",
 			    strerror(errno));
 			return -1;
 		}
@@ -88,12 +87,11 @@ receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
 			continue;
 		if (n == 0)
 			snprintf(reason, size,
-			    "the daemon closed the "
-			    "connection: not allowed, or the daemon ended");
+			    "the daemon closed the connection: not allowed, or "
+			    "the daemon ended");
 		else if (errno == EAGAIN)
 			snprintf(reason, size,
-			    "no reply: the daemon does not "
-			    "answer");
+			    "no reply: the daemon does not answer");
 		else
 			snprintf(reason, size, "no reply: %s", strerror(errno));
 		return -1;
@@ -196,8 +194,8 @@ receive_frame(int fd, struct ctl_reply *a, char *reason, size_t size)
 		return rc;
 bad:
 	snprintf(reason, size,
-	    "the reply is not valid: the tool and the "
-	    "daemon have different versions, or the tool is out of memory");
+	    "the reply is not valid: the tool and the daemon have different "
+	    "versions, or the tool is out of memory");
 	return -1;
 }
 

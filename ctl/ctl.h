@@ -123,8 +123,6 @@ int watch_run(const struct ctl_args *args);
 int explain_run(struct ctl_args *args);
 /* The events of the reply, grouped by run. */
 void print_explain(const struct ctl_reply *reply);
-/* "1763733605.123" as ISO 8601 with milliseconds; "" is "now". */
-void event_time(const char *field, char *buf, size_t size);
 
 /* report.c: writes the page.  Returns the exit status. */
 int report_run(const struct ctl_args *args);

@@ -93,7 +93,8 @@ reply_join(struct ctl_reply *into, struct ctl_reply *from)
 	return 0;
 }
 
-void
+/* "1763733605.123" as ISO 8601 with milliseconds; "" is "now". */
+static void
 event_time(const char *field, char *buf, size_t size)
 {
 	const char *text, *dot = strchr(field, '.'), *zone;
@@ -169,8 +170,7 @@ print_reply(const struct ctl_args *args, const struct ctl_reply *a)
 	}
 	if (fflush(stdout) != 0) {
 		fprintf(stderr,
-		    "cc-slurm-adapterctl: cannot write to "
-		    "standard output\n");
+		    "cc-slurm-adapterctl: cannot write to standard output\n");
 		return EXIT_REFUSED;
 	}
 	return a->status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;

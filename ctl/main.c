@@ -58,8 +58,7 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 	}
 	if (fflush(stdout) != 0) {
 		fprintf(stderr,
-		    "cc-slurm-adapterctl: cannot write to "
-		    "standard output\n");
+		    "cc-slurm-adapterctl: cannot write to standard output\n");
 		return EXIT_REFUSED;
 	}
 	return a->status == CTL_OK && !reply_is_degraded(a) ? EXIT_DONE :

@@ -308,8 +308,7 @@ range_check(struct ctl_request *req)
 	if (about != 0) {
 		if (req->a != -1 || req->b != -1 || *req->text != '\0' ||
 		    (about & (about - 1)) != 0 || req->flags != about)
-			return "--status and --cancel allow no other "
-			       "arguments";
+			return "--status and --cancel allow no other arguments";
 		req->a = req->b = 0;
 		return NULL;
 	}
@@ -353,8 +352,7 @@ spool_parse(struct ctl_args *args, char **argv)
 	else if (strcmp(argv[0], "import") == 0)
 		req->a = CTL_SPOOL_IMPORT;
 	else
-		return args_error("spool allows check, export and import, "
-				  "not ",
+		return args_error("spool allows check, export and import, not ",
 		    argv[0]);
 	argv++;
 	if (req->a == CTL_SPOOL_EXPORT && *argv != NULL &&

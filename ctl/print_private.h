@@ -38,8 +38,6 @@ void print_status(const struct ctl_reply *a, const struct style *style,
 /* print_queue.c */
 void print_queue(const struct ctl_reply *a, const struct style *style);
 
-/* print_text.c: any table with all its columns */
-void print_table(const struct ctl_reply *a, unsigned table);
 /* print_streams.c: the clusters, at the centre of a fan-in. */
 void print_streams(const struct ctl_reply *a, const struct style *style);
 

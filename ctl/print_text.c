@@ -77,7 +77,8 @@ columns_measure(const struct ctl_reply *a, unsigned table,
 	}
 }
 
-void
+/* Any table with all its columns. */
+static void
 print_table(const struct ctl_reply *a, unsigned table)
 {
 	const struct ctl_column *columns = ctl_columns(table);

@@ -119,8 +119,8 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 		    t->imported);
 	else
 		snprintf(text, sizeof(text),
-		    "%llu runs imported, %llu "
-		    "already in the spool or done, %llu lines refused",
+		    "%llu runs imported, %llu already in the spool or done, "
+		    "%llu lines refused",
 		    t->imported, t->existing, t->refused);
 	if (args->req.a == CTL_SPOOL_EXPORT) {
 		if (t->refused > 0)
@@ -252,8 +252,7 @@ folder_open(const struct ctl_args *args, int *status, char *reason, size_t size)
 				dir = a.rows[i].fields[2];
 		if (dir == NULL)
 			snprintf(reason, size,
-			    "the status of the daemon has "
-			    "no spool_dir");
+			    "the status of the daemon has no spool_dir");
 		else if ((fd = open(dir,
 			      O_RDONLY | O_DIRECTORY | O_CLOEXEC |
 				  O_NOFOLLOW)) == -1)
@@ -305,9 +304,8 @@ import_copy(int dir, const char *name, uint64_t *bytes, char *reason,
 	*bytes = rc == 0 ? (uint64_t)st.st_size : 0;
 	if (rc == -1)
 		snprintf(reason, size,
-		    "cannot copy %s into the spool's "
-		    "folder: %s",
-		    name, strerror(errno));
+		    "cannot copy %s into the spool's folder: %s", name,
+		    strerror(errno));
 	if (to != -1)
 		close(to);
 	close(from);

@@ -160,8 +160,7 @@ end_add(struct view *v, const struct sample *now, const struct sample *before)
 
 	if (before->ok && was > n && n > 0 && ms > 0)
 		line_add(v,
-		    "          nothing waits in about %s, at the "
-		    "present rate",
+		    "          nothing waits in about %s, at the present rate",
 		    duration_text((int64_t)(n * (uint64_t)ms / (was - n))));
 }
 

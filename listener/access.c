@@ -100,36 +100,48 @@ list_count(const char *list, char *reason, size_t size)
 	return -1;
 }
 
+/*
+ * Allocates *items for the items of a list, at most max, each of size bytes.
+ * Returns their number, or -1 with the reason.
+ */
+static int
+list_alloc(const char *list, int max, size_t each, void **items, char *reason,
+    size_t size)
+{
+	int n = list_count(list, reason, size);
+
+	if (n == -1)
+		return -1;
+	if ((*items = calloc((size_t)n + 1, each)) == NULL) {
+		snprintf(reason, size, "out of memory");
+		return -1;
+	}
+	return n < max ? n : max;
+}
+
 static int
 networks_init(struct access_list *access, const char *hosts, char *reason,
     size_t size)
 {
 	char item[ITEM_MAX];
-	int i, n = list_count(hosts, reason, size);
+	void *items = NULL;
+	int i,
+	    n = list_alloc(hosts, ACCESS_NETWORKS_MAX,
+		sizeof(*access->networks), &items, reason, size);
 
-	if (n == -1)
-		return -1;
-	if (n > ACCESS_NETWORKS_MAX)
-		n = ACCESS_NETWORKS_MAX;
-	if ((access->networks = calloc((size_t)n + 1,
-		 sizeof(*access->networks))) == NULL)
-		goto memory;
+	access->networks = items;
 	for (i = 0; i < n; i++) {
 		conf_list_item(hosts, (unsigned)i, item, sizeof(item));
 		if (network_parse(item, &access->networks[i]) == -1) {
 			snprintf(reason, size,
-			    "prepAllowedHosts: \"%s\" is "
-			    "neither an IP address nor a network such as "
-			    "10.1.0.0/16",
+			    "prepAllowedHosts: \"%s\" is neither an IP address "
+			    "nor a network such as 10.1.0.0/16",
 			    item);
 			return -1;
 		}
 		access->n_networks++;
 	}
-	return 0;
-memory:
-	snprintf(reason, size, "out of memory");
-	return -1;
+	return n == -1 ? -1 : 0;
 }
 
 static int
@@ -137,17 +149,12 @@ uids_init(struct access_list *access, const char *uids, char *reason,
     size_t size)
 {
 	char item[ITEM_MAX];
-	int i, n = list_count(uids, reason, size);
+	void *items = NULL;
+	int i,
+	    n = list_alloc(uids, ACCESS_UIDS_MAX, sizeof(*access->uids), &items,
+		reason, size);
 
-	if (n == -1)
-		return -1;
-	if (n > ACCESS_UIDS_MAX)
-		n = ACCESS_UIDS_MAX;
-	if ((access->uids = calloc((size_t)n + 1, sizeof(*access->uids))) ==
-	    NULL) {
-		snprintf(reason, size, "out of memory");
-		return -1;
-	}
+	access->uids = items;
 	for (i = 0; i < n; i++) {
 		conf_list_item(uids, (unsigned)i, item, sizeof(item));
 		if (uid_parse(item, &access->uids[i]) == -1) {
@@ -157,7 +164,7 @@ uids_init(struct access_list *access, const char *uids, char *reason,
 		}
 		access->n_uids++;
 	}
-	return 0;
+	return n == -1 ? -1 : 0;
 }
 
 int

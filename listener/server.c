@@ -260,8 +260,8 @@ client_admit(struct hook_server *server, int fd)
 	if (!rate_take(&server->rate, &peer, clock_ms())) {
 		server->count.refused++;
 		client_warn(&server->limit_rate, &peer,
-		    "refused: too many "
-		    "messages per second; the next poll finds the jobs");
+		    "refused: too many messages per second; the next poll "
+		    "finds the jobs");
 		close(fd);
 		return;
 	}
@@ -303,8 +303,7 @@ accept_exhausted(struct hook_server *server, int listening)
 	int fd;
 
 	log_limited(&server->limit_accept, log_warn,
-	    "cannot accept a connection from a hook; the next attempt is in "
-	    "%s",
+	    "cannot accept a connection from a hook; the next attempt is in %s",
 	    duration_text(PAUSE_MS));
 	if (server->spare_fd != -1) {
 		close(server->spare_fd);

@@ -19,7 +19,22 @@
 #include "receiver/receiver.h"
 #include "receiver/report.h"
 
+/*
+ * Limits of the streams of states of nodes.  A state describes the present; a
+ * cluster sends all of them every nodeStateRefresh, 10 minutes by default.
+ */
+#define STATES_MAX_AGE	 3600 /* s */
+#define STATES_MAX_BYTES (16 * 1024 * 1024)
+
 /* --- calls from lower boxes --- */
+
+/* Each list takes the messages of its own streams. */
+static void
+feed(struct receiver *v, const struct link_message *m)
+{
+	streams_receive(v->streams, m);
+	streams_receive(v->states, m);
+}
 
 static void
 on_link_message(const struct link_message *m, void *arg)
@@ -29,7 +44,7 @@ on_link_message(const struct link_message *m, void *arg)
 	if (check_is_on())
 		check_message(m);
 	else
-		streams_receive(v->streams, m);
+		feed(v, m);
 }
 
 static void
@@ -37,8 +52,10 @@ on_link_turn(void *arg)
 {
 	struct receiver *v = arg;
 
-	if (!check_is_on())
-		streams_turn(v->streams);
+	if (check_is_on())
+		return;
+	streams_turn(v->streams);
+	streams_turn(v->states);
 }
 
 static void
@@ -48,8 +65,10 @@ on_link_changed(int up, void *arg)
 
 	if (check_is_on())
 		check_link(up);
-	else
+	else {
 		streams_link(v->streams, up);
+		streams_link(v->states, up);
+	}
 }
 
 static const struct link_ops link_ops = {
@@ -80,6 +99,22 @@ static const struct streams_ops streams_ops = {
 	.position = on_stream_position,
 };
 
+/* Waits while the submitter does not read. */
+static enum stream_take
+on_states_message(const struct stream_message *m, uint64_t *frame, void *arg)
+{
+	struct receiver *v = arg;
+	enum stream_take take = intake_states(v->intake, m);
+
+	if (v->submitter != NULL && channel_full(v->submitter))
+		streams_pause(v->states, 1);
+	return take;
+}
+
+static const struct streams_ops states_ops = {
+	.message = on_states_message,
+};
+
 /* --- the worker --- */
 
 static void
@@ -100,7 +135,10 @@ on_init(struct worker *w)
 		v->link = link_new(w->base, v->resolver, &link_ops, v);
 	if (v->link == NULL)
 		fatalx("out of memory");
-	v->streams = streams_new(w->base, v->link, &streams_ops, v);
+	v->streams = streams_new(w->base, v->link, STREAM_OF_RUNS, &streams_ops,
+	    v);
+	v->states = streams_new(w->base, v->link, STREAM_OF_STATES, &states_ops,
+	    v);
 	v->intake = intake_new();
 }
 
@@ -126,11 +164,14 @@ on_conf_commit(struct worker *w)
 	struct api_limits limits = { (unsigned)conf_int(&w->conf,
 					 CONF_NATS_STREAM_REPLICAS),
 		conf_int(&w->conf, CONF_NATS_STREAM_MAX_AGE),
-		conf_int(&w->conf, CONF_NATS_STREAM_MAX_BYTES) };
+		conf_int(&w->conf, CONF_NATS_STREAM_MAX_BYTES), 0 };
+	struct api_limits states = { limits.replicas, STATES_MAX_AGE,
+		STATES_MAX_BYTES, 1 };
 
 	link_use(v->link, v->checked);
 	v->checked = NULL;
 	streams_conf(v->streams, conf_str(&w->conf, CONF_CLUSTERS), &limits);
+	streams_conf(v->states, conf_str(&w->conf, CONF_CLUSTERS), &states);
 }
 
 static void
@@ -181,8 +222,11 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 
 	if (peer != ROLE_SUBMITTER)
 		return;
+	v->submitter = c;
 	streams_reset(v->streams);
+	streams_reset(v->states);
 	streams_pause(v->streams, 0);
+	streams_pause(v->states, 0);
 	intake_peer(v->intake, c);
 }
 
@@ -221,8 +265,10 @@ on_open_runs(struct receiver *v, struct channel *c, struct reader *r)
 
 	if (r->err)
 		channel_broken(c, "open-runs");
-	else if (bits & OPEN_RUNS_LAST)
+	else if (bits & OPEN_RUNS_LAST) {
 		streams_begin(v->streams);
+		streams_begin(v->states);
+	}
 }
 
 static void
@@ -234,6 +280,20 @@ on_flow(struct receiver *v, struct channel *c, struct reader *r)
 		channel_broken(c, "flow");
 	else
 		streams_pause(v->streams, pause != 0);
+}
+
+static void
+on_stream_hold(struct receiver *v, struct channel *c, struct reader *r)
+{
+	char cluster[CLUSTER_MAX];
+	unsigned hold;
+
+	rd_name(r, cluster, sizeof(cluster));
+	hold = rd_u8(r);
+	if (rd_end(r) == -1)
+		channel_broken(c, "stream-hold");
+	else
+		streams_hold(v->streams, cluster, hold != 0);
 }
 
 static void
@@ -257,10 +317,22 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	case MSG_FLOW:
 		on_flow(v, c, r);
 		break;
+	case MSG_STREAM_HOLD:
+		on_stream_hold(v, c, r);
+		break;
 	default:
 		/* resume-from and others: times of Slurm, which is elsewhere */
 		break;
 	}
+}
+
+static void
+on_drained(struct worker *w, struct channel *c)
+{
+	struct receiver *v = w->arg;
+
+	if (c == v->submitter)
+		streams_pause(v->states, 0);
 }
 
 static void
@@ -296,6 +368,7 @@ static const struct worker_ops ops = {
 	.on_supervisor = on_supervisor,
 	.on_peer = on_peer,
 	.on_neighbour = on_neighbour,
+	.on_drained = on_drained,
 	.on_ctl = on_ctl,
 	.on_stop = on_stop,
 	.summary = report_summary,

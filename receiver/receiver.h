@@ -21,6 +21,8 @@ struct receiver {
 	char *checked_clusters;	   /* the key clusters of the same; owned */
 	struct link *link;
 	struct streams *streams;
+	struct streams *states;	   /* of nodes */
+	struct channel *submitter; /* borrowed; NULL = none */
 	struct intake *intake;
 };
 

@@ -69,6 +69,7 @@ report_status(struct receiver *v, uint64_t request)
 		{ "records_newer", n->newer },
 		{ "records_quarantined", n->quarantined },
 		{ "quarantined", intake_quarantine_size(v->intake) },
+		{ "node_state_messages", n->states },
 	};
 	struct nats_broker_status broker;
 	struct stream_status st;
@@ -107,6 +108,9 @@ stream_metrics(struct receiver *v, uint64_t request,
 		    (int64_t)(st->waiting + st->unacked) },
 		{ PREFIX "stream_held_messages", "gauge",
 		    "Messages of a newer version, which wait.", st->held },
+		{ PREFIX "stream_position", "gauge",
+		    "Number in the stream of the newest message that was read.",
+		    (int64_t)st->taken },
 		{ PREFIX "stream_messages_total", "counter",
 		    "Messages that were read.", (int64_t)st->received },
 		{ PREFIX "stream_expired_total", "counter",

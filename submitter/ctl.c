@@ -72,15 +72,24 @@ rejected(const struct submitter *s)
 	return count(s, START_REJECTED) + count(s, STOP_REJECTED);
 }
 
+struct status_count {
+	const char *key;
+	unsigned long long value;
+};
+
 static void
-status_counts(struct submitter *s, uint64_t request)
+counts_send(struct submitter *s, uint64_t request, const struct status_count *n,
+    size_t rows)
 {
-	const struct {
-		const char *key;
-		unsigned long long value;
-	} rows[] = {
-		{ "spool_runs", (unsigned long long)spool_runs(s->spool) },
-		{ "spool_bytes", (unsigned long long)spool_bytes(s->spool) },
+	for (; rows > 0; rows--, n++)
+		worker_status(s->w, request, n->key, "%llu", n->value);
+}
+
+/* Runs on their way to cc-backend. */
+static void
+status_backend_counts(struct submitter *s, uint64_t request)
+{
+	const struct status_count rows[] = {
 		{ "start_due", start_due(s) },
 		{ "open", count(s, STARTED) + count(s, START_COMMITTED) },
 		{ "stop_waiting", count(s, STOP_BLOCKED) },
@@ -88,29 +97,34 @@ status_counts(struct submitter *s, uint64_t request)
 		{ "rejected", rejected(s) },
 		{ "closed_wrongly", count(s, STOPPED_BY_OTHERS) },
 		{ "mending", count(s, DELETE_DUE) },
-		{ "delivered_starts", (unsigned long long)s->n.starts },
-		{ "delivered_stops", (unsigned long long)s->n.stops },
-		{ "retries", (unsigned long long)s->n.retries },
-		{ "repeated_starts", (unsigned long long)s->n.repeated },
-		{ "closed_by_others", (unsigned long long)s->n.closed },
-		{ "victims", (unsigned long long)s->n.victims },
-		{ "late_due", (unsigned long long)spool_meta_count(s->spool) },
+		{ "delivered_starts", s->n.starts },
+		{ "delivered_stops", s->n.stops },
+		{ "retries", s->n.retries },
+		{ "repeated_starts", s->n.repeated },
+		{ "closed_by_others", s->n.closed },
+		{ "victims", s->n.victims },
+		{ "late_due", spool_meta_count(s->spool) },
 		{ "late_given_up",
-		    (unsigned long long)(s->n.meta_dropped +
-			spool_meta_refused(s->spool)) },
-		{ "records", (unsigned long long)s->n.records },
-		{ "records_refused", (unsigned long long)s->n.records_refused },
-		{ "clusters_refused",
-		    (unsigned long long)s->n.clusters_refused },
-		{ "watermarks_refused",
-		    (unsigned long long)s->n.watermarks_refused },
+		    s->n.meta_dropped + spool_meta_refused(s->spool) },
+	};
+
+	counts_send(s, request, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void
+status_counts(struct submitter *s, uint64_t request)
+{
+	const struct status_count rows[] = {
+		{ "spool_runs", spool_runs(s->spool) },
+		{ "spool_bytes", spool_bytes(s->spool) },
+		{ "records", s->n.records },
+		{ "records_refused", s->n.records_refused },
+		{ "clusters_refused", s->n.clusters_refused },
+		{ "watermarks_refused", s->n.watermarks_refused },
 		{ "nats_waiting", nats_waiting(s) },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		worker_status(s->w, request, rows[i].key, "%llu",
-		    rows[i].value);
+	counts_send(s, request, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
 static void
@@ -151,10 +165,15 @@ status_streams(struct submitter *s, uint64_t request)
 	}
 	worker_status(s->w, request, "deliver", "stream, %s",
 	    held != 0 ? "not accepted" : "accepted");
+	worker_status(s->w, request, "published_starts", "%llu",
+	    (unsigned long long)s->n.nats_starts);
+	worker_status(s->w, request, "published_ends", "%llu",
+	    (unsigned long long)s->n.nats_stops);
 }
 
+/* With deliver "stream" there is no cc-backend. */
 static void
-on_status(struct submitter *s, uint64_t request)
+status_backend(struct submitter *s, uint64_t request)
 {
 	static const char *const versions[] = {
 		[BACKEND_1_3] = "1.3 or older",
@@ -162,9 +181,7 @@ on_status(struct submitter *s, uint64_t request)
 		[BACKEND_1_4_3] = "1.4",
 		[BACKEND_1_5] = "1.5",
 	};
-	struct nats_status ns;
 
-	worker_status(s->w, request, "layers", "%s", s->w->layers);
 	breaker_status(s->breaker, request);
 	token_watch_status(s, request, time(NULL));
 	rest_delivery_status(s->rest, request);
@@ -172,25 +189,42 @@ on_status(struct submitter *s, uint64_t request)
 	    !breaker_knows_version(s->breaker) ?
 		"not known yet" :
 		versions[breaker_version(s->breaker)]);
+	status_backend_counts(s, request);
+	reconcile_status(s->reconcile, request);
+}
+
+static void
+status_nats(struct submitter *s, uint64_t request)
+{
+	struct nats_status ns;
+
+	if (s->nats == NULL)
+		return;
+	nats_status(s->nats, &ns);
+	worker_status(s->w, request, "nats", "%s", ns.broker.text);
+	if (ns.broker.clear[0] != '\0')
+		worker_status(s->w, request, "nats_in_clear",
+		    "the login is readable in the network to %s: set "
+		    "natsTls",
+		    ns.broker.clear);
+	worker_status(s->w, request, "nats_sent", "%llu",
+	    (unsigned long long)ns.sent);
+	worker_status(s->w, request, "nats_unsure", "%llu",
+	    (unsigned long long)ns.unsure);
+	status_streams(s, request);
+}
+
+static void
+on_status(struct submitter *s, uint64_t request)
+{
+	worker_status(s->w, request, "layers", "%s", s->w->layers);
 	status_counts(s, request);
+	if (!spool_policy(s->spool)->whole)
+		status_backend(s, request);
 	intake_status(s->intake, request);
 	status_history(s, request);
 	node_states_status(s->nodes, request);
-	if (s->nats != NULL) {
-		nats_status(s->nats, &ns);
-		worker_status(s->w, request, "nats", "%s", ns.broker.text);
-		if (ns.broker.clear[0] != '\0')
-			worker_status(s->w, request, "nats_in_clear",
-			    "the login is readable in the network to %s: set "
-			    "natsTls",
-			    ns.broker.clear);
-		worker_status(s->w, request, "nats_sent", "%llu",
-		    (unsigned long long)ns.sent);
-		worker_status(s->w, request, "nats_unsure", "%llu",
-		    (unsigned long long)ns.unsure);
-		status_streams(s, request);
-	}
-	reconcile_status(s->reconcile, request);
+	status_nats(s, request);
 	backfill_status(s->backfill, request);
 	failover_status(s->failover, request);
 	first_list_status(s->first_list, request);
@@ -356,22 +390,26 @@ queue_end(struct walk *k)
 }
 
 static void
-on_queue(struct walk *k)
+on_queue(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
 	static const enum run_state waiting[] = { START_DUE, STOP_DUE,
 		STOP_BLOCKED, START_CONFLICT, STOP_CONFLICT, DELETE_DUE,
 		START_BLOCKED, START_DUE_ENDED, STOPPED_BY_OTHERS };
+	struct walk k = { .s = s,
+		.req = req,
+		.request = request,
+		.left = req->limit != 0 ? req->limit : QUEUE_ROWS };
 	size_t i;
 
-	k->counts = !wants_all(k);
-	if (k->req->flags & CTL_FLAG_REJECTED) {
-		queue_walk(k, START_REJECTED);
-		queue_walk(k, STOP_REJECTED);
+	k.counts = !wants_all(&k);
+	if (req->flags & CTL_FLAG_REJECTED) {
+		queue_walk(&k, START_REJECTED);
+		queue_walk(&k, STOP_REJECTED);
 	} else {
 		for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++)
-			queue_walk(k, waiting[i]);
+			queue_walk(&k, waiting[i]);
 	}
-	queue_end(k);
+	queue_end(&k);
 }
 
 static void
@@ -444,13 +482,47 @@ ctl_retry_all(struct submitter *s)
 }
 
 static void
-on_rejected(struct walk *k, spool_fn *fn, const char *what)
+rejected_change(struct submitter *s, uint64_t request,
+    const struct ctl_request *req, spool_fn *fn, const char *what)
 {
+	struct walk k = { .s = s, .req = req, .request = request };
 	char text[64];
 
-	rejected_walk(k, fn);
-	snprintf(text, sizeof(text), "%u runs %s", k->done, what);
-	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
+	rejected_walk(&k, fn);
+	snprintf(text, sizeof(text), "%u runs %s", k.done, what);
+	worker_ctl_end(s->w, request, CTL_OK, text);
+}
+
+static void
+on_retry(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	rejected_change(s, request, req, retry_one, "are due again");
+}
+
+static void
+on_drop(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	rejected_change(s, request, req, drop_one, "were dropped");
+}
+
+static void
+on_sync(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	if (req->flags & CTL_FLAG_DRY_RUN)
+		foreign_stop_repair(s, request, req);
+	sync_begin(s->sync, request, req);
+}
+
+static void
+on_backfill(struct submitter *s, uint64_t request,
+    const struct ctl_request *req)
+{
+	if (conf_reads_stream(&s->w->conf))
+		worker_ctl_end(s->w, request, CTL_ERROR,
+		    "this host does not read accounting: run the command on "
+		    "the host of the cluster");
+	else
+		backfill_ctl(s->backfill, request, req);
 }
 
 /*
@@ -474,69 +546,60 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 	worker_ctl_end(s->w, request, CTL_OK, text);
 }
 
+static void
+on_status_request(struct submitter *s, uint64_t request,
+    const struct ctl_request *req)
+{
+	on_status(s, request);
+}
+
+static void
+on_metrics(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	metrics_send(s, request);
+}
+
+static void
+on_gpus(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	ctl_gpus(s, request);
+}
+
+static void
+on_history(struct submitter *s, uint64_t request, const struct ctl_request *req)
+{
+	counts_begin(s, request);
+}
+
+/* Each handler ends its request, at once or later. */
+static void (*const handlers[CTL__COUNT])(struct submitter *s, uint64_t request,
+    const struct ctl_request *req) = {
+	[CTL_STATUS] = on_status_request,
+	[CTL_QUEUE] = on_queue,
+	[CTL_RETRY] = on_retry,
+	[CTL_DROP] = on_drop,
+	[CTL_SYNC] = on_sync,
+	[CTL_METRICS] = on_metrics,
+	[CTL_BACKFILL] = on_backfill,
+	[CTL_SPOOL] = ctl_spool_step,
+	[CTL_REPAIR] = on_repair,
+	[CTL_GPUS] = on_gpus,
+	[CTL_EXPLAIN] = explain_begin,
+	[CTL_HISTORY] = on_history,
+};
+
 void
 ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req)
 {
 	struct submitter *s = w->arg;
-	struct walk k = { .s = s,
-		.req = req,
-		.request = request,
-		.left = req->limit != 0 ? req->limit : QUEUE_ROWS };
 
-	if (s->spool == NULL) {
+	if (s->spool == NULL)
 		worker_ctl_end(w, request, CTL_ERROR,
-		    "the submitter is "
-		    "starting");
-		return;
-	}
-	switch ((enum ctl_verb)req->verb) {
-	case CTL_STATUS:
-		on_status(s, request);
-		break;
-	case CTL_QUEUE:
-		on_queue(&k);
-		break;
-	case CTL_RETRY:
-		on_rejected(&k, retry_one, "are due again");
-		break;
-	case CTL_DROP:
-		on_rejected(&k, drop_one, "were dropped");
-		break;
-	case CTL_SYNC:
-		if (req->flags & CTL_FLAG_DRY_RUN)
-			foreign_stop_repair(s, request, req);
-		sync_begin(s->sync, request, req);
-		break;
-	case CTL_BACKFILL:
-		if (conf_reads_stream(&s->w->conf))
-			worker_ctl_end(s->w, request, CTL_ERROR,
-			    "this host does not read accounting: run the "
-			    "command on the host of the cluster");
-		else
-			backfill_ctl(s->backfill, request, req);
-		break;
-	case CTL_REPAIR:
-		on_repair(s, request, req);
-		break;
-	case CTL_METRICS:
-		metrics_send(s, request);
-		break;
-	case CTL_GPUS:
-		ctl_gpus(s, request);
-		break;
-	case CTL_EXPLAIN:
-		explain_begin(s, request, req);
-		break;
-	case CTL_HISTORY:
-		counts_begin(s, request);
-		break;
-	case CTL_SPOOL:
-		ctl_spool_step(s, request, req);
-		break;
-	default:
+		    "the submitter is starting");
+	else if (req->verb >= CTL__COUNT || handlers[req->verb] == NULL)
 		worker_ctl_end(w, request, CTL_ERROR,
 		    "not a command of the submitter");
-		break;
-	}
+	else
+		handlers[req->verb](s, request, req);
 }

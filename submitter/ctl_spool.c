@@ -115,8 +115,7 @@ on_check(struct step *t, int64_t at)
 		rc = spool_check_pages(t->s->spool, &at, STEP_PAGES);
 		if (rc == -1)
 			snprintf(t->wrong, sizeof(t->wrong),
-			    "the checksum of "
-			    "page %lld is wrong",
+			    "the checksum of page %lld is wrong",
 			    (long long)at);
 		else if (rc == 0)
 			at = AT_ROWS;
@@ -332,15 +331,13 @@ on_import(struct step *t, int64_t at)
 
 	if (!intake_has_room(t->s->intake)) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
-		    "the spool is "
-		    "full or refuses writes: see `status` and import again "
-		    "later; imported runs are kept");
+		    "the spool is full or refuses writes: see `status` and "
+		    "import again later; imported runs are kept");
 		return;
 	}
 	if ((f = import_open(at)) == NULL) {
 		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
-		    "there is "
-		    "nothing to import");
+		    "there is nothing to import");
 		return;
 	}
 	n = lines_import(t, f, at);
@@ -379,6 +376,5 @@ ctl_spool_step(struct submitter *s, uint64_t request,
 		on_import(&t, req->b);
 	else
 		worker_ctl_end(s->w, request, CTL_ERROR,
-		    "the commands of "
-		    "the spool are check, export and import");
+		    "the commands of the spool are check, export and import");
 }

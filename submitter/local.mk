@@ -88,6 +88,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/resource_v1.c \
 	submitter/spool/run.c \
 	submitter/spool/scan.c \
+	submitter/spool/share.c \
 	submitter/spool/spool.h \
 	submitter/spool/spool_private.h \
 	submitter/spool/sql.c \
@@ -154,6 +155,7 @@ submitter_intake_libintake_a_SOURCES = \
 	submitter/intake/intake.c \
 	submitter/intake/intake.h \
 	submitter/intake/intake_private.h \
+	submitter/intake/share.c \
 	submitter/intake/snapshot.c \
 	submitter/intake/space.c
 

@@ -166,6 +166,9 @@ policy_set(struct submitter *s)
 	p->more_wait = MORE_WAIT;
 	p->script_key = payload_script_key(s->payload);
 	p->from_stream = conf_reads_stream(conf);
+	/* An error of the file also fails the next commit, which reports it. */
+	if (p->from_stream)
+		(void)spool_shares_begin(s->spool);
 	p->last_requeued = strcmp(conf_str(conf, CONF_REQUEUED_RUNS), "last") ==
 	    0;
 	/*

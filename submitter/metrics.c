@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "submitter/backend/breaker.h"
@@ -160,6 +161,35 @@ nats_errors_send(struct submitter *s, uint64_t request)
 	    "1 while the broker is connected.", (unsigned)nats_is_up(s->nats));
 }
 
+static int
+stream_is_held(const struct submitter *s, const char *cluster)
+{
+	const struct stream_hold *hold;
+	unsigned i;
+
+	for (i = 0; (hold = nats_delivery_hold(s->nats_delivery, i)) != NULL;
+	     i++)
+		if (hold->until != 0 && strcmp(hold->cluster, cluster) == 0)
+			return 1;
+	return 0;
+}
+
+/* deliver "stream": a cluster that has published nothing yet has no problem. */
+static void
+streams_send(struct submitter *s, uint64_t request)
+{
+	char labels[CLUSTER_MAX + 16];
+	unsigned i;
+
+	for (i = 0; i < s->clusters.n; i++) {
+		snprintf(labels, sizeof(labels), "cluster=\"%s\"",
+		    s->clusters.names[i]);
+		worker_metric_value(s->w, request, PREFIX "stream_accepts",
+		    "gauge", "1 while the stream accepts records.", labels,
+		    !stream_is_held(s, s->clusters.names[i]));
+	}
+}
+
 static void
 stages_send(struct submitter *s, uint64_t request)
 {
@@ -172,6 +202,8 @@ stages_send(struct submitter *s, uint64_t request)
 	deliveries_send(s, request, DEST_NATS);
 	if (s->nats != NULL && spool_policy(s->spool)->to[DEST_NATS])
 		nats_errors_send(s, request);
+	if (spool_policy(s->spool)->whole)
+		streams_send(s, request);
 }
 
 void

@@ -354,9 +354,8 @@ checklist_child_gone(struct child *c)
 		return;
 	}
 	line_add(PART_CONFIG, "FAIL",
-	    "the %s %s; run the test again with "
-	    "-debug 4",
-	    role_name(c->role), c->last_exit);
+	    "the %s %s; run the test again with -debug 4", role_name(c->role),
+	    c->last_exit);
 	list_finish();
 }
 

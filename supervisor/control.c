@@ -79,8 +79,7 @@ on_reload(struct client *c)
 
 	if (sup->parser != NULL || sup->reload.active || !sup->ready_sent) {
 		client_reply(c, CTL_ERROR,
-		    "a reload or the start is still "
-		    "under way");
+		    "a reload or the start is still under way");
 		return;
 	}
 	c->waits_reload = 1;

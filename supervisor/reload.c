@@ -213,8 +213,8 @@ reload_commit(struct supervisor *sup)
 		"",
 	    reload->kept);
 	reload_end(sup, 1,
-	    "configuration %u is in force: %u value%s "
-	    "changed, secrets read again%s",
+	    "configuration %u is in force: %u value%s changed, secrets read "
+	    "again%s",
 	    sup->conf.generation, reload->changed,
 	    reload->changed == 1 ? "" : "s", kept);
 }
@@ -293,8 +293,7 @@ reload_offer(struct supervisor *sup, struct conf *conf, struct secrets secrets)
 	reload->conf.generation = ++sup->generations;
 	if (conf_add_own_uids(sup, &reload->conf) == -1) {
 		reload_end(sup, 0,
-		    "configuration refused: %s; the old one "
-		    "stays in force",
+		    "configuration refused: %s; the old one stays in force",
 		    "out of memory");
 		return;
 	}
@@ -309,8 +308,7 @@ reload_offer(struct supervisor *sup, struct conf *conf, struct secrets secrets)
 	if (reload->deadline == NULL ||
 	    event_add(reload->deadline, &most) == -1) {
 		reload_end(sup, 0,
-		    "configuration refused: %s; the old one "
-		    "stays in force",
+		    "configuration refused: %s; the old one stays in force",
 		    "out of memory");
 		return;
 	}
@@ -330,8 +328,7 @@ on_parsed(struct supervisor *sup, struct conf *conf, struct secrets secrets,
 {
 	if (conf == NULL)
 		reload_end(sup, 0,
-		    "configuration refused: %s; the old one "
-		    "stays in force",
+		    "configuration refused: %s; the old one stays in force",
 		    reason);
 	else
 		reload_offer(sup, conf, secrets);
@@ -352,8 +349,7 @@ reload_begin(struct supervisor *sup)
 	notify_reloading();
 	if (sup->reload_ops->parse(sup, on_parsed) == -1)
 		reload_end(sup, 0,
-		    "configuration not read: %s; the old one "
-		    "stays in force",
+		    "configuration not read: %s; the old one stays in force",
 		    strerror(errno));
 }
 

@@ -153,8 +153,7 @@ sentinel_missing(struct accounting *l)
 				1000));
 			return 1;
 		}
-		log_warnx("%s, for %s: the run counts as removed from "
-			  "slurmdbd",
+		log_warnx("%s, for %s: the run counts as removed from slurmdbd",
 		    l->c->last_error, duration_text(LOST_AFTER_S * 1000));
 		l->sentinel.job = 0;
 	}

@@ -76,9 +76,8 @@ acct_clock(struct accounting *l, int64_t clock)
 	if (back <= c->set->lag)
 		return;
 	log_notice(
-	    "slurmctld's clock%s is %s behind the resume point: "
-	    "accounting is read again from the clock's time on, and the last "
-	    "day",
+	    "slurmctld's clock%s is %s behind the resume point: accounting is "
+	    "read again from the clock's time on, and the last day",
 	    cluster_suffix(c), duration_text(back * 1000));
 	l->due |= DUE_DAY;
 }

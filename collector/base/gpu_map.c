@@ -182,8 +182,8 @@ rule_set(struct gpu_rule *rule, const char *key, json_t *value, char *reason,
 	if ((!json_is_array(value) && !json_is_object(value)) ||
 	    n > ACCELS_MAX) {
 		snprintf(reason, size,
-		    "gpuPciAddrs: \"%.100s\": neither a "
-		    "list of addresses nor addresses by slot number",
+		    "gpuPciAddrs: \"%.100s\": neither a list of addresses nor "
+		    "addresses by slot number",
 		    key);
 		return -1;
 	}

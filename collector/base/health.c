@@ -50,8 +50,8 @@ is_refusal(struct health *h, const char *why)
 	h->refused++;
 	h->next = now_ms() + REFUSED_WAIT_MS;
 	log_limited(&h->refusals, log_notice,
-	    "%s refuses, too many requests "
-	    "were made as this user: the next query is in %s",
+	    "%s refuses, too many requests were made as this user: the next "
+	    "query is in %s",
 	    h->name, duration_text(REFUSED_WAIT_MS));
 	return 1;
 }

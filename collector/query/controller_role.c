@@ -71,8 +71,8 @@ role_decide(struct controller_role *a)
 
 	if (seen->ours == -1)
 		log_limited(&a->not_a_controller, log_errorx,
-		    "activeOnly: this host is "
-		    "no controller of Slurm: nothing is sent from here");
+		    "activeOnly: this host is no controller of Slurm: nothing "
+		    "is sent from here");
 	if (!first)
 		a->first_since = 0;
 	else if (a->first_since == 0)

@@ -44,7 +44,7 @@ hosts_new(void)
 	return calloc(1, sizeof(struct hosts));
 }
 
-void
+static void
 hosts_free(struct hosts *h)
 {
 	uint8_t i;
@@ -142,7 +142,8 @@ gres_keep(struct hosts *h, struct span gres)
 	return ++h->n_gres;
 }
 
-void
+/* Takes one line of `scontrol show node -o`; names: GRES that are GPUs. */
+static void
 hosts_line(struct hosts *h, const struct gres_names *names, struct span line)
 {
 	char name[HOST_MAX];

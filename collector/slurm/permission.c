@@ -209,8 +209,7 @@ next_question(struct cluster *c)
 	else if (p->dbd_asked && !p->dbd.reached) {
 		/* An answer without slurmdbd's part proves nothing. */
 		health_bad(&c->dbd,
-		    "sacctmgr says nothing of slurmdbd's "
-		    "configuration");
+		    "sacctmgr says nothing of slurmdbd's configuration");
 		answer(c, 0);
 	} else if (p->dbd_asked && !p->dbd.private_jobs && !hidden)
 		permission_found(c, PERMISSION_OPEN);

@@ -79,7 +79,8 @@ rate_limit_poll_ms(const struct cluster *c)
 	return rate_limit_on(c) ? 2 * ms_until(c, OF_POLL * 1000) : 0;
 }
 
-unsigned
+/* Takes the tokens of one more command; returns the ms that it has to wait. */
+static unsigned
 rate_limit_take(struct cluster *c, enum question_kind kind)
 {
 	enum slurm_command cmd = question_type(kind)->command;

@@ -85,8 +85,6 @@ void query_failed(struct cluster *c, struct health *side, const char *what,
 
 /* Is there a limit for our user? */
 int rate_limit_on(const struct cluster *c);
-/* Takes the tokens of one more command; returns the ms that it has to wait. */
-unsigned rate_limit_take(struct cluster *c, enum question_kind kind);
 /* The least ms between two polls. */
 int64_t rate_limit_poll_ms(const struct cluster *c);
 

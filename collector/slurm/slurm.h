@@ -38,10 +38,6 @@ void permission_missing(const struct cluster *c, char *buf, size_t size);
 /* node_shapes.c: shapes of nodes */
 
 struct hosts *hosts_new(void);
-void hosts_free(struct hosts *h);
-/* Takes one line of `scontrol show node -o`; names: GRES that are GPUs. */
-void hosts_line(struct hosts *h, const struct gres_names *names,
-    struct span line);
 size_t hosts_count(const struct hosts *h);
 /* NULL when it is not known. */
 const struct node_shape *hosts_shape(const struct hosts *h, const char *name);

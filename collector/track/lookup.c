@@ -269,8 +269,8 @@ key_unmatched(struct lookups *a, const struct lookup_key *key, int trusted)
 	if (key->trusted && trusted)
 		return LOOKUP_UNKNOWN;
 	log_limited(&a->untrusted, log_notice,
-	    "%s is unknown to Slurm, but "
-	    "the answer of %s lacks the sentinel run: the answer is ignored",
+	    "%s is unknown to Slurm, but the answer of %s lacks the sentinel "
+	    "run: the answer is ignored",
 	    cluster_run_text(a->c, key->job, key->start),
 	    key->trusted ? "accounting" : "squeue");
 	return LOOKUP_LIVE;

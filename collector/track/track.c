@@ -283,7 +283,11 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 	return order;
 }
 
-int
+/*
+ * squeue shows an unconfirmed run running: confirms its start.  0, or -1 =
+ * later.
+ */
+static int
 track_running(struct cluster *c, struct open_run *run)
 {
 	struct job job;

@@ -18,11 +18,6 @@ uint64_t track_snapshot(struct cluster *c, struct job_snapshot *s);
  * slurmctld's record of the job is ambiguous: the counts are from accounting.
  */
 uint64_t track_ambiguous(struct cluster *c, struct job_snapshot *s);
-/*
- * squeue shows an unconfirmed run running: confirms its start.  0, or -1 =
- * later.
- */
-int track_running(struct cluster *c, struct open_run *run);
 /* A row of squeue: confirms the start of its run when it is unconfirmed. */
 void track_squeue_row(struct cluster *c, const struct squeue_job *row);
 /*

@@ -132,9 +132,8 @@ dispute(struct cluster *c, struct open_run *run, const struct job *job)
 {
 	run->flags |= OPEN_DISPUTED;
 	log_limited(&c->contradicted, log_warnx,
-	    "%s ended at %s according to "
-	    "accounting, but squeue shows it running after that: the end is "
-	    "ignored",
+	    "%s ended at %s according to accounting, but squeue shows it "
+	    "running after that: the end is ignored",
 	    cluster_run_text(c, run->job, run->start), time_text(job->end));
 }
 

@@ -447,15 +447,11 @@ merge_hosts(struct job *into, struct job *from)
 	return 1;
 }
 
-int
-job_merge(struct job *into, struct job *from)
+static int
+merge_numbers(struct job *into, const struct job *from)
 {
 	int changed = 0;
-	unsigned sticky = from->flags &
-	    (JOB_HAS_START | JOB_OPTED_OUT | JOB_NEVER_RAN);
 
-	changed |= merge_hosts(into, from);
-	changed |= merge_texts(into, from);
 	TAKE_IF_NONE(submit);
 	TAKE_IF_NONE(restarts);
 	TAKE_IF_NONE(array_task);
@@ -468,6 +464,19 @@ job_merge(struct job *into, struct job *from)
 	TAKE_IF_NONE(walltime);
 	TAKE_IF_NONE(memory);
 	TAKE_IF_NONE(shared);
+	return changed;
+}
+
+int
+job_merge(struct job *into, struct job *from)
+{
+	int changed = 0;
+	unsigned sticky = from->flags &
+	    (JOB_HAS_START | JOB_OPTED_OUT | JOB_NEVER_RAN);
+
+	changed |= merge_hosts(into, from);
+	changed |= merge_texts(into, from);
+	changed |= merge_numbers(into, from);
 	if (into->end == 0 && from->end != 0 && from->state != END_NOT) {
 		into->end = from->end;
 		into->state = from->state;

@@ -116,6 +116,8 @@ enum msg_type {
 	MSG_STREAM_POSITION,
 	/* parser to supervisor: the memfd of the receiver; no payload */
 	MSG_RECEIVER_SECRETS,
+	/* submitter to receiver: str cluster, u8: 1 = it has used its share */
+	MSG_STREAM_HOLD,
 	MSG__COUNT
 };
 

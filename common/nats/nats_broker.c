@@ -56,8 +56,9 @@ nats_target_free(struct nats_target *t)
 	free(t);
 }
 
-int
-nats_broker_is_used(const struct nats_broker *b)
+/* 1 when natsServer is set. */
+static int
+is_used(const struct nats_broker *b)
 {
 	return b->conf != NULL && b->conf->n_servers != 0;
 }
@@ -145,7 +146,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct nats_broker *b = arg;
 	struct resolver_query *q;
 
-	if (b->query != NULL || !nats_broker_is_used(b))
+	if (b->query != NULL || !is_used(b))
 		return;
 	q = resolver_resolve(b->names, server_now(b)->host, on_name, b);
 	if (q != NULL)
@@ -223,7 +224,7 @@ nats_broker_is_up(const struct nats_broker *b)
 static int
 is_current(const struct nats_broker *b, unsigned generation)
 {
-	return nats_broker_is_used(b) && generation == b->generation;
+	return is_used(b) && generation == b->generation;
 }
 
 void
@@ -261,7 +262,7 @@ nats_broker_worked(struct nats_broker *b)
 static void
 text_write(const struct nats_broker *b, char *buf, size_t size)
 {
-	if (!nats_broker_is_used(b))
+	if (!is_used(b))
 		snprintf(buf, size, "off");
 	else if (b->up)
 		snprintf(buf, size, "connected to %.200s", b->where);
@@ -283,7 +284,7 @@ nats_broker_status(const struct nats_broker *b, struct nats_broker_status *st)
 	snprintf(st->clear, sizeof(st->clear), "%s",
 	    clear != NULL ? clear : "");
 	text_write(b, st->text, sizeof(st->text));
-	if (!nats_broker_is_used(b) || b->up || b->why[0] == '\0')
+	if (!is_used(b) || b->up || b->why[0] == '\0')
 		return;
 	st->away_since = b->since;
 	snprintf(st->why, sizeof(st->why), "%.199s", b->why);

@@ -58,8 +58,6 @@ void nats_broker_free(struct nats_broker *b);
 void nats_broker_use(struct nats_broker *b, struct nats_conf *nc);
 /* The configuration in use, borrowed; NULL before nats_broker_use(). */
 const struct nats_conf *nats_broker_conf(const struct nats_broker *b);
-/* 1 when natsServer is set. */
-int nats_broker_is_used(const struct nats_broker *b);
 /* 1 when connected. */
 int nats_broker_is_up(const struct nats_broker *b);
 /*

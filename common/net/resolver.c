@@ -149,8 +149,8 @@ entry_fail(struct entry *e)
 	    e->error == DNS_ERR_NONE || e->error == DNS_ERR_TIMEOUT ?
 		"no name server answers" :
 		e->error == DNS_ERR_TRUNCATED ?
-		"too many addresses for one "
-		"datagram: add the host to the hosts file" :
+		"too many addresses for one datagram: add the host to the "
+		"hosts file" :
 		evdns_err_to_string(e->error));
 	if (is_final(e->error))
 		e->known.n = 0;

@@ -14,6 +14,9 @@
 #define STREAM_OF_RECORDS  "CC_RECORD_"
 #define SUBJECT_OF_RECORDS "cc.record."
 #define SUBJECT_OF_ASKS	   "cc.ask."
+/* states of nodes; a group follows the subject: cc.nodes.CLUSTER.GROUP */
+#define STREAM_OF_NODES	 "CC_NODES_"
+#define SUBJECT_OF_NODES "cc.nodes."
 /* bytes with the NUL that are enough for each name */
 #define STREAM_NAME_MAX (3 * CLUSTER_MAX + 16)
 

@@ -326,8 +326,7 @@ bounding_drop(const struct sandbox *sb, struct layers *l)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
 			continue;
 		if (errno != EPERM)
-			fatal("cannot drop capability %d from the bounding "
-			      "set",
+			fatal("cannot drop capability %d from the bounding set",
 			    cap);
 		layers_missing(l, "bounding set kept");
 		return;

@@ -16,6 +16,7 @@
 
 #include "common/log.h"
 #include "common/permanent.h"
+#include "common/record/node_json.h"
 #include "common/record/record_json.h"
 #include "common/record/stream_name.h"
 #include "receiver/intake/intake.h"
@@ -34,6 +35,7 @@ struct intake {
 	struct log_limit invalid;
 	struct log_limit newer;
 	struct log_limit skipped;
+	struct log_limit states;
 };
 
 /*
@@ -211,6 +213,91 @@ intake_message(struct intake *b, struct inflight *inflight,
 	inflight_clear(inflight);
 	job_clear(&job);
 	return take;
+}
+
+/* --- states of nodes --- */
+
+/* The group of the subject "cc.nodes.CLUSTER.GROUP"; -1: it is another subject. */
+static int
+group_of(const struct stream_message *m)
+{
+	char subject[STREAM_NAME_MAX + 8];
+	size_t n;
+	int g;
+
+	if (stream_name(SUBJECT_OF_NODES, m->cluster, subject,
+		STREAM_NAME_MAX) == -1)
+		return -1;
+	n = strlen(subject);
+	for (g = 0; g < NODE_GROUPS; g++) {
+		snprintf(subject + n, sizeof(subject) - n, ".%d", g);
+		if (strcmp(subject, m->subject) == 0)
+			return g;
+	}
+	return -1;
+}
+
+struct node_frame {
+	struct writer nodes;
+	uint32_t n;
+};
+
+static void
+on_node(const struct node_state *node, void *arg)
+{
+	struct node_frame *f = arg;
+
+	node_write(&f->nodes, node);
+	f->n++;
+}
+
+static void
+nodes_send(struct intake *b, const char *cluster, const struct node_frame *f)
+{
+	struct writer w;
+
+	if (b->submitter == NULL || f->n == 0)
+		return;
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	wr_str(&w, cluster);
+	wr_u32(&w, f->n);
+	wr_mem(&w, f->nodes.buf, f->nodes.len);
+	if (wr_end(&w) == 0)
+		channel_send(b->submitter, MSG_NODES, 0, &w, -1);
+	wr_clear(&w);
+}
+
+static void
+states_dropped(struct intake *b, const struct stream_message *m,
+    const char *why)
+{
+	log_limited(&b->states, log_warnx,
+	    "states of nodes of cluster %s are dropped: %s", m->cluster, why);
+}
+
+enum stream_take
+intake_states(struct intake *b, const struct stream_message *m)
+{
+	char cluster[CLUSTER_MAX], why[RECORD_WHY_MAX] = "";
+	struct node_frame f = { .n = 0 };
+	enum record_json rc;
+
+	wr_init(&f.nodes, MSG_PAYLOAD_MAX / 2);
+	rc = node_json_read((const char *)m->data, m->len, cluster, on_node, &f,
+	    why, sizeof(why));
+	if (group_of(m) == -1 ||
+	    (rc == RECORD_JSON_OK && strcmp(cluster, m->cluster) != 0)) {
+		b->n.foreign++;
+		states_dropped(b, m, "they are of another cluster or subject");
+	} else if (rc != RECORD_JSON_OK) {
+		b->n.invalid++;
+		states_dropped(b, m, why);
+	} else if (wr_end(&f.nodes) == 0) {
+		b->n.states++;
+		nodes_send(b, cluster, &f);
+	}
+	wr_clear(&f.nodes);
+	return STREAM_DONE;
 }
 
 void

@@ -24,6 +24,7 @@ struct intake_counts {
 	uint64_t invalid;     /* no record */
 	uint64_t newer;	      /* schema above ours; they stay at the broker */
 	uint64_t quarantined; /* not decoded */
+	uint64_t states;      /* messages with states of nodes, sent as well */
 };
 
 /* Lives as long as the process; fatalx() when out of memory. */
@@ -38,6 +39,9 @@ void intake_quarantine(struct intake *b, const struct run_key *key);
  */
 enum stream_take intake_message(struct intake *b, struct inflight *inflight,
     const struct stream_message *m, uint64_t *frame);
+/* Sends the states of nodes to the submitter, which answers nothing. */
+enum stream_take intake_states(struct intake *b,
+    const struct stream_message *m);
 /* Sends the position of a stream, behind its records. */
 void intake_position(struct intake *b, const char *cluster, uint64_t identity,
     uint64_t sequence);

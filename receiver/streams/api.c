@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/record/node_json.h"
 #include "common/text/json_scan.h"
 #include "receiver/base/budget.h"
 #include "receiver/streams/api.h"
@@ -48,6 +49,12 @@ window_ns(const struct api_limits *limits)
 	return (limits->max_age < WINDOW_S ? limits->max_age : WINDOW_S) * NS;
 }
 
+static int64_t
+longest(const struct api_limits *limits)
+{
+	return limits->last_only ? NODE_JSON_BYTES : (int64_t)BUDGET_LONGEST;
+}
+
 void
 api_stream_config(struct writer *w, const char *stream, const char *subject,
     const struct api_limits *limits)
@@ -55,16 +62,18 @@ api_stream_config(struct writer *w, const char *stream, const char *subject,
 	/* Stream and subject have no byte that JSON escapes. */
 	wr_text(w,
 	    "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
-	    "\"discard\":\"new\",\"storage\":\"file\",\"num_replicas\":%u,",
-	    stream, subject, limits->replicas);
+	    "\"discard\":\"%s\",\"storage\":\"file\",\"num_replicas\":%u,",
+	    stream, subject, limits->last_only ? "old" : "new",
+	    limits->replicas);
 	wr_text(w,
 	    "\"max_age\":%" PRId64 ",\"max_bytes\":%" PRId64
-	    ",\"max_msg_size\":%u,\"max_msgs\":-1,\"max_consumers\":-1,"
-	    "\"max_msgs_per_subject\":-1,\"duplicate_window\":%" PRId64
+	    ",\"max_msg_size\":%" PRId64
+	    ",\"max_msgs\":-1,\"max_consumers\":-1,"
+	    "\"max_msgs_per_subject\":%d,\"duplicate_window\":%" PRId64
 	    ",\"deny_delete\":true,\"deny_purge\":true,"
 	    "\"allow_rollup_hdrs\":false,\"allow_direct\":false}",
-	    (int64_t)(limits->max_age * NS), limits->max_bytes, BUDGET_LONGEST,
-	    window_ns(limits));
+	    (int64_t)(limits->max_age * NS), limits->max_bytes, longest(limits),
+	    limits->last_only ? 1 : -1, window_ns(limits));
 }
 
 int
@@ -72,12 +81,12 @@ api_stream_differs(const struct api_answer *a, const char *subject,
     const struct api_limits *limits)
 {
 	return a->subjects != 1 || strcmp(a->subject, subject) != 0 ||
-	    strcmp(a->discard, "new") != 0 ||
+	    strcmp(a->discard, limits->last_only ? "old" : "new") != 0 ||
+	    (limits->last_only && a->per_subject != 1) ||
 	    a->replicas != (int64_t)limits->replicas ||
 	    a->max_age != limits->max_age * NS ||
 	    a->max_bytes != limits->max_bytes ||
-	    a->max_message != (int64_t)BUDGET_LONGEST ||
-	    a->window != window_ns(limits);
+	    a->max_message != longest(limits) || a->window != window_ns(limits);
 }
 
 void
@@ -180,6 +189,8 @@ config_member(struct api_answer *a, const char *name, const char *text)
 		a->max_bytes = strtoll(text, NULL, 10);
 	else if (strcmp(name, "max_msg_size") == 0)
 		a->max_message = strtoll(text, NULL, 10);
+	else if (strcmp(name, "max_msgs_per_subject") == 0)
+		a->per_subject = strtoll(text, NULL, 10);
 	else if (strcmp(name, "sealed") == 0)
 		a->sealed = strcmp(text, "true") == 0;
 }

@@ -20,6 +20,8 @@ struct api_limits {
 	unsigned replicas;
 	int64_t max_age;
 	int64_t max_bytes;
+	/* 1: states of nodes, of which only the last of each subject counts */
+	int last_only;
 };
 
 /* The answer of a request. */
@@ -41,6 +43,7 @@ struct api_answer {
 	int64_t window;	 /* of duplicates */
 	int64_t max_bytes;
 	int64_t max_message; /* bytes */
+	int64_t per_subject; /* messages */
 	int sealed;	     /* accepts no message */
 	int foreign;	     /* it mirrors or sources another stream */
 };

@@ -76,7 +76,7 @@ static int
 may_fetch(const struct stream *st)
 {
 	return st->step == STEP_READ && st->pull.messages == 0 &&
-	    room_of(st) > 0;
+	    !st->on_hold && room_of(st) > 0;
 }
 
 /* Bytes of the longest message that the broker has accepted. */
@@ -124,6 +124,8 @@ fetch_all(struct streams *t)
 		return;
 	for (i = 0; i < n; i++) {
 		st = t->list[i];
+		if (st->on_hold)
+			continue;
 		busy += st->step == STEP_READ && st->waiting > 0;
 		want_long |= st->wants_long && st->pull.messages == 0;
 	}
@@ -343,12 +345,40 @@ pull_count(struct stream *st, size_t len)
 	budget_sub(&st->t->budget, &st->use, 1, bytes);
 }
 
+/*
+ * The states of a group of nodes.  A newer message of the group replaces one that
+ * was not read: there are gaps, and nothing waits for the submitter.
+ */
+static void
+states_take(struct stream *st, const struct api_ack *ack,
+    const struct link_message *m)
+{
+	struct stream_message sm = { .cluster = st->cluster,
+		.subject = m->subject,
+		.id = m->id,
+		.sequence = ack->sequence,
+		.times = ack->delivered,
+		.data = m->data,
+		.len = m->len };
+	uint64_t frame;
+
+	st->received++;
+	st->last = (int64_t)(ack->time / 1000000000);
+	st->failures = 0;
+	(void)st->t->ops->message(&sm, &frame, st->t->arg);
+	acknowledge(st, m->reply);
+}
+
 void
 fetch_message(struct stream *st, const struct api_ack *ack,
     const struct link_message *m)
 {
 	st->waiting = ack->pending;
 	pull_count(st, m->len);
+	if (st->t->kind == STREAM_OF_STATES) {
+		states_take(st, ack, m);
+		return;
+	}
 	switch (window_kind(&st->window, ack->sequence)) {
 	case WINDOW_NEXT:
 		message_new(st, ack, m);

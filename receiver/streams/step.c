@@ -176,7 +176,8 @@ config_check(struct stream *st, const struct api_answer *a, const char *kept)
 static void
 stream_found(struct stream *st, const struct api_answer *a, const char *kept)
 {
-	position_find(st, a);
+	if (st->t->kind == STREAM_OF_RUNS)
+		position_find(st, a);
 	config_check(st, a, kept);
 	ask(st, STEP_DELETE, "CONSUMER.DELETE", API_CONSUMER, NULL);
 }

@@ -17,6 +17,11 @@
 #include "common/record/stream_name.h"
 #include "receiver/streams/streams_private.h"
 
+#define STATES_TOKEN "n" /* begins the tokens of these streams */
+#define ON_HOLD \
+	"its runs fill its share of the spool, its messages wait in the " \
+	"stream: see `cc-slurm-adapterctl queue`, or raise spoolMaxBytes"
+
 void
 stream_timer(struct stream *st, int ms)
 {
@@ -30,7 +35,9 @@ stream_token(struct stream *st)
 {
 	static char token[32];
 
-	snprintf(token, sizeof(token), "%u.%u", st->index, ++st->serial);
+	snprintf(token, sizeof(token), "%s%u.%u",
+	    st->t->kind == STREAM_OF_STATES ? STATES_TOKEN : "", st->index,
+	    ++st->serial);
 	return token;
 }
 
@@ -93,6 +100,23 @@ by_index(const struct streams *t, unsigned index)
 	return NULL;
 }
 
+static int
+names_make(struct stream *st)
+{
+	int states = st->t->kind == STREAM_OF_STATES;
+	size_t n;
+
+	if (stream_name(states ? STREAM_OF_NODES : STREAM_OF_RECORDS,
+		st->cluster, st->name, sizeof(st->name)) == -1 ||
+	    stream_name(states ? SUBJECT_OF_NODES : SUBJECT_OF_RECORDS,
+		st->cluster, st->subject, sizeof(st->subject) - 2) == -1)
+		return -1;
+	n = strlen(st->subject);
+	if (states)
+		memcpy(st->subject + n, ".*", 3); /* of each group */
+	return 0;
+}
+
 static void
 stream_new(struct streams *t, const char *cluster)
 {
@@ -107,10 +131,7 @@ stream_new(struct streams *t, const char *cluster)
 	st->index = t->next_index++;
 	snprintf(st->cluster, sizeof(st->cluster), "%.*s", CLUSTER_MAX - 1,
 	    cluster);
-	if (stream_name(STREAM_OF_RECORDS, cluster, st->name,
-		sizeof(st->name)) == -1 ||
-	    stream_name(SUBJECT_OF_RECORDS, cluster, st->subject,
-		sizeof(st->subject)) == -1)
+	if (names_make(st) == -1)
 		fatalx("cluster name %s is too long", cluster);
 	st->timer = evtimer_new(t->base, on_timer, st);
 	if (st->timer == NULL)
@@ -208,6 +229,7 @@ streams_reset(struct streams *t)
 	fetch_forget(t, NULL);
 	for (i = 0; i < t->n; i++) {
 		t->list[i]->identity = 0;
+		t->list[i]->on_hold = 0;
 		window_init(&t->list[i]->window, 0);
 	}
 }
@@ -241,6 +263,17 @@ streams_pause(struct streams *t, int pause)
 	fetch_all(t);
 }
 
+void
+streams_hold(struct streams *t, const char *cluster, int hold)
+{
+	struct stream *st = by_name(t, cluster);
+
+	if (st == NULL)
+		return;
+	st->on_hold = hold;
+	fetch_all(t);
+}
+
 /* An answer to a question of ours. */
 static void
 receive_answer(struct streams *t, const struct link_message *m)
@@ -248,7 +281,14 @@ receive_answer(struct streams *t, const struct link_message *m)
 	unsigned index, serial;
 	struct stream *st;
 
-	if (sscanf(m->tail, "%u.%u", &index, &serial) != 2)
+	const char *tail = m->tail;
+
+	if (t->kind == STREAM_OF_STATES) {
+		if (strncmp(tail, STATES_TOKEN, sizeof(STATES_TOKEN) - 1) != 0)
+			return; /* of the other streams */
+		tail += sizeof(STATES_TOKEN) - 1;
+	}
+	if (sscanf(tail, "%u.%u", &index, &serial) != 2)
 		return;
 	st = by_index(t, index);
 	if (st == NULL || st->serial != serial)
@@ -288,13 +328,14 @@ streams_turn(struct streams *t)
 }
 
 struct streams *
-streams_new(struct event_base *base, struct link *link,
+streams_new(struct event_base *base, struct link *link, enum stream_kind kind,
     const struct streams_ops *ops, void *arg)
 {
 	struct streams *t = permanent_new(sizeof(*t));
 
 	t->base = base;
 	t->link = link;
+	t->kind = kind;
 	t->ops = ops;
 	t->arg = arg;
 	TAILQ_INIT(&t->unacked);
@@ -311,9 +352,11 @@ streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 	st = t->list[i];
 	to->cluster = st->cluster;
 	to->stream = st->name;
-	to->problem = st->problem[0] != '\0' ? st->problem : st->wrong;
+	to->problem = st->problem[0] != '\0' ? st->problem :
+	    st->on_hold			     ? ON_HOLD :
+					       st->wrong;
 	to->loss = st->loss;
-	to->ready = st->step == STEP_READ;
+	to->ready = st->step == STEP_READ && !st->on_hold;
 	to->taken = st->window.taken;
 	to->waiting = st->waiting;
 	to->unacked = st->unacked;

@@ -37,6 +37,12 @@ enum stream_take {
 	STREAM_HELD  /* it stays with the broker, unacknowledged */
 };
 
+/* What the messages are. */
+enum stream_kind {
+	STREAM_OF_RUNS,	 /* records, from the position in the spool */
+	STREAM_OF_STATES /* states of nodes; the last of each group counts */
+};
+
 struct streams_ops {
 	/* *frame: the number of the record that was sent (STREAM_SENT). */
 	enum stream_take (*message)(const struct stream_message *m,
@@ -66,9 +72,13 @@ struct stream_status {
 	int64_t last; /* epoch of the last message; 0 = none yet */
 };
 
-/* Borrows all; lives as long as the process.  fatalx() when out of memory. */
+/*
+ * Borrows all; lives as long as the process, at most one of each kind.  A stream
+ * of states has no position: ops->position is not called.  fatalx() when out of
+ * memory.
+ */
 struct streams *streams_new(struct event_base *base, struct link *link,
-    const struct streams_ops *ops, void *arg);
+    enum stream_kind kind, const struct streams_ops *ops, void *arg);
 /*
  * Sets the clusters, a list as conf_list_item() reads it, and the limits of
  * their streams.  Streams of other clusters are not read any more.
@@ -90,8 +100,10 @@ void streams_position(struct streams *t, const char *cluster, uint64_t identity,
 void streams_begin(struct streams *t);
 /* Records up to this frame are durable. */
 void streams_acked(struct streams *t, uint64_t frame);
-/* 1: nothing is fetched. */
+/* 1: nothing is fetched; a message that was asked for may still come. */
 void streams_pause(struct streams *t, int pause);
+/* 1: nothing is fetched of this cluster; streams_reset() ends it. */
+void streams_hold(struct streams *t, const char *cluster, int hold);
 /* 1 and *st for i from 0, else 0. */
 int streams_status(const struct streams *t, unsigned i,
     struct stream_status *st);

@@ -69,6 +69,7 @@ struct stream {
 	struct pull pull;
 	struct budget_use use;
 	unsigned unacked;
+	int on_hold;	/* its runs fill its share of the spool */
 	int wants_long; /* the next message is longer than the own share */
 	uint64_t received;
 	uint64_t expired;
@@ -78,6 +79,7 @@ struct stream {
 struct streams {
 	struct event_base *base;
 	struct link *link;
+	enum stream_kind kind;
 	const struct streams_ops *ops;
 	void *arg;
 	struct api_limits limits;

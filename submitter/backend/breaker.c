@@ -187,6 +187,21 @@ breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 		timer_after(g->timer, wait);
 }
 
+/* The answer shows that cc-backend accepts no requests now. */
+static void
+breaker_refused(struct breaker *g, const struct result *v)
+{
+	snprintf(g->why, sizeof(g->why), "%s", v->text);
+	if (v->code == RESULT_UNAUTHORIZED)
+		breaker_down(g, BREAKER_UNAUTHORIZED,
+		    timer_jitter(STOPPED_WAIT));
+	else if (v->code == RESULT_WRONG_ADDRESS)
+		breaker_down(g, BREAKER_WRONG_ADDRESS,
+		    timer_jitter(STOPPED_WAIT));
+	else
+		breaker_down(g, BREAKER_DOWN, probe_wait(g));
+}
+
 /* Another cc-backend may answer: probes it now or soon. */
 static void
 doubt_settle(struct breaker *g)
@@ -272,14 +287,8 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		g->doubt = 1;
 	switch (v->code) {
 	case RESULT_UNAUTHORIZED:
-		snprintf(g->why, sizeof(g->why), "%s", v->text);
-		breaker_down(g, BREAKER_UNAUTHORIZED,
-		    timer_jitter(STOPPED_WAIT));
-		return;
 	case RESULT_WRONG_ADDRESS:
-		snprintf(g->why, sizeof(g->why), "%s", v->text);
-		breaker_down(g, BREAKER_WRONG_ADDRESS,
-		    timer_jitter(STOPPED_WAIT));
+		breaker_refused(g, v);
 		return;
 	case RESULT_REPROBE:
 		/*
@@ -355,15 +364,21 @@ breaker_half(struct breaker *g)
 		wake(g->s, WAKE_RECONCILE);
 }
 
-/* The answer belongs to the old configuration. */
+/*
+ * The answer to a request of the breaker's own.  0, or -1 when the answer
+ * belongs to the old configuration.
+ */
 static int
-is_stale(struct breaker *g)
+answer_take(struct breaker *g, const struct http_answer *a, struct result *v)
 {
-	if (!g->stale)
-		return 0;
-	g->stale = 0;
-	timer_after(g->timer, 0);
-	return 1;
+	g->asking = 0;
+	if (g->stale) {
+		g->stale = 0;
+		timer_after(g->timer, 0);
+		return -1;
+	}
+	response_classify(a, v);
+	return 0;
 }
 
 static void
@@ -372,10 +387,8 @@ on_clusters(const struct http_answer *a, void *arg)
 	struct breaker *g = arg;
 	struct result v;
 
-	g->asking = 0;
-	if (is_stale(g))
+	if (answer_take(g, a, &v) == -1)
 		return;
-	response_classify(a, &v);
 	result_count(g, v.code);
 	if (v.code == RESULT_DONE && topology_cache_store(g->s, a) == 0) {
 		g->clusters_at = spool_now(g->s->spool);
@@ -383,12 +396,7 @@ on_clusters(const struct http_answer *a, void *arg)
 	} else if (v.code == RESULT_UNAUTHORIZED ||
 	    (v.code == RESULT_UNREACHABLE &&
 		++g->no_clusters < CLUSTERS_TRIES)) {
-		snprintf(g->why, sizeof(g->why), "%s", v.text);
-		breaker_down(g,
-		    v.code == RESULT_UNREACHABLE ? BREAKER_DOWN :
-						   BREAKER_UNAUTHORIZED,
-		    v.code == RESULT_UNREACHABLE ? probe_wait(g) :
-						   timer_jitter(STOPPED_WAIT));
+		breaker_refused(g, &v);
 		return;
 	} else
 		log_warnx(
@@ -429,10 +437,8 @@ on_probe(const struct http_answer *a, void *arg)
 	struct breaker *g = arg;
 	struct result v;
 
-	g->asking = 0;
-	if (is_stale(g))
+	if (answer_take(g, a, &v) == -1)
 		return;
-	response_classify(a, &v);
 	/* Each version answers the probe with 400. */
 	result_count(g, v.code == RESULT_REJECTED ? RESULT_DONE : v.code);
 	snprintf(g->last, sizeof(g->last), "%s", v.text);
@@ -443,14 +449,7 @@ on_probe(const struct http_answer *a, void *arg)
 		clusters_send(g);
 		return;
 	}
-	snprintf(g->why, sizeof(g->why), "%s", v.text);
-	if (v.code == RESULT_UNAUTHORIZED || v.code == RESULT_WRONG_ADDRESS)
-		breaker_down(g,
-		    v.code == RESULT_WRONG_ADDRESS ? BREAKER_WRONG_ADDRESS :
-						     BREAKER_UNAUTHORIZED,
-		    timer_jitter(STOPPED_WAIT));
-	else
-		breaker_down(g, BREAKER_DOWN, probe_wait(g));
+	breaker_refused(g, &v);
 }
 
 static void

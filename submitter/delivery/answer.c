@@ -20,6 +20,11 @@
 
 /* ms until a stop that stopped another run is repeated */
 #define HIT_WAIT 2000
+/*
+ * ms; a stop without an answer may wait in cc-backend for a lock.  If it came
+ * after the repeated start and before its commit, it would stop another run.
+ */
+#define STOP_UNDER_WAY 60000
 /* after these the field is unknown to every version */
 #define REPROBE_TRIES 3
 /* a start with this many failures does not block later runs of its job */
@@ -153,8 +158,8 @@ log_without_tags(struct submitter *s, const struct spool_run *run,
 {
 	if (strstr(v->text, "adding tag") != NULL)
 		log_limited(&said_tags, log_warnx,
-		    "%s: cc-backend has stored "
-		    "the run without some of its tags: %s",
+		    "%s: cc-backend has stored the run without some of its "
+		    "tags: %s",
 		    run_key_text(&run->key), v->text);
 }
 
@@ -217,15 +222,17 @@ stop_hit_other(struct submitter *s, struct spool_run *run)
 }
 
 static void
-stop_no_run(struct submitter *s, struct spool_run *run, const char *why)
+stop_no_run(struct submitter *s, struct spool_run *run, const char *why,
+    int first)
 {
+	int64_t due = first ? DUE_NOW : spool_now(s->spool) + STOP_UNDER_WAY;
+
 	if (run->flags & RUN_RESTARTED) {
 		run_reject(s, run, DEST_REST, REJECT_NO_RUN, why);
 		return;
 	}
 	run->flags |= RUN_RESTARTED;
-	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_NO_RUN, DUE_NOW,
-	    NULL);
+	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_NO_RUN, due, NULL);
 	run_save(s, run);
 }
 
@@ -263,7 +270,7 @@ stop_answered(struct submitter *s, struct spool_run *run, struct result *v,
 			stop_done(s, run);
 		break;
 	case RESULT_NO_RUN:
-		stop_no_run(s, run, v->text);
+		stop_no_run(s, run, v->text, first);
 		break;
 	case RESULT_OLD_VERSION:
 		/* A probe may have found another version meanwhile. */

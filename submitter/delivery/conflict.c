@@ -113,9 +113,7 @@ refuse_double(struct conflict *k, struct spool_run *run)
 	char why[sizeof(run->reason)];
 
 	snprintf(why, sizeof(why),
-	    "cc-backend has another run of this "
-	    "job (%.300s)",
-	    run->reason);
+	    "cc-backend has another run of this job (%.300s)", run->reason);
 	run_reject(k->s, run, DEST_REST, REJECT_DUPLICATE, why);
 	meta_note_sibling(k->s->meta, run);
 }

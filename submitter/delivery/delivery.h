@@ -179,6 +179,11 @@ void node_states_frame(struct node_states *n, struct channel *c,
     struct reader *r);
 /* cc-backend may be another one: node states are tried again. */
 void node_states_kick(struct node_states *n);
+/* token of a message with states of nodes; see STREAM_UPDATE_TOKEN */
+#define NODES_TOKEN (UINT64_C(1) << 60)
+/* The result of the message under way; why may be NULL. */
+void node_states_published(struct node_states *n, enum nats_result result,
+    const char *why);
 void node_states_status(struct node_states *n, uint64_t request);
 
 #endif

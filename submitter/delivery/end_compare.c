@@ -43,8 +43,7 @@ end_agrees(struct submitter *s, const struct spool_run *run,
 	inflight_clear(s->w->inflight);
 	if (state == NULL)
 		snprintf(how, size,
-		    "cc-backend has it as %s after %lld s, "
-		    "Slurm runs it",
+		    "cc-backend has it as %s after %lld s, Slurm runs it",
 		    row->state, (long long)row->duration);
 	else
 		snprintf(how, size,

@@ -45,9 +45,8 @@ foreign_stop_keep(struct submitter *s, struct spool_run *run, const char *how)
 	run->flags |= RUN_STOPPED_BY_OTHERS;
 	log_about(LOG_ID_STOPPED_BY_OTHER, run->key.cluster, run->key.job);
 	log_limited(&said_wrong, log_errorx,
-	    "%s was stopped in cc-backend by "
-	    "another client; its state differs from Slurm's: %s; see "
-	    "`cc-slurm-adapterctl repair --dry-run`",
+	    "%s was stopped in cc-backend by another client; its state differs "
+	    "from Slurm's: %s; see `cc-slurm-adapterctl repair --dry-run`",
 	    run_key_text(&run->key), how);
 	run_move(s->spool, run, DEST_REST,
 	    spool_count(s->spool, DEST_REST, STOPPED_BY_OTHERS) < CLOSED_MAX ?
@@ -80,9 +79,8 @@ foreign_stop_compare(struct submitter *s, struct spool_run *run,
 	run->flags |= RUN_STOPPED_BY_OTHERS;
 	if (end_agrees(s, run, row, how, sizeof(how))) {
 		log_limited(&said_agreed, log_info,
-		    "%s was stopped in "
-		    "cc-backend by another client; its state agrees with "
-		    "Slurm's",
+		    "%s was stopped in cc-backend by another client; its state "
+		    "agrees with Slurm's",
 		    run_key_text(&run->key));
 		meta_after_stop(s->meta, run);
 		run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_SETTLED,

@@ -248,9 +248,8 @@ meta_note_sibling(struct meta_delivery *l, struct spool_run *refused)
 	utc_text(refused->key.start, start, sizeof(start));
 	utc_text(refused->end, end, sizeof(end));
 	snprintf(text, sizeof(text),
-	    "This job ran again from %s%s%s; that run "
-	    "is not shown: cc-backend accepts no second run of a job within a "
-	    "day.",
+	    "This job ran again from %s%s%s; that run is not shown: cc-backend "
+	    "accepts no second run of a job within a day.",
 	    start, refused->end != 0 ? " to " : "",
 	    refused->end != 0 ? end : "");
 	owe("message", text, &o);

@@ -165,6 +165,48 @@ record_held(struct nats_delivery *d, struct spool_run *run, const char *why)
 	row_save(d->s, run);
 }
 
+/* The result of the message of a leased row.  why: NULL = not known. */
+static void
+result_apply(struct nats_delivery *d, struct spool_run *run,
+    enum nats_result result, const char *why)
+{
+	struct submitter *s = d->s;
+
+	switch (result) {
+	case NATS_SENT:
+		if (spool_policy(s->spool)->whole)
+			record_sent(d, run);
+		else
+			row_sent(d, run);
+		break;
+	case NATS_REFUSED:
+	case NATS_NO_STREAM:
+		record_held(d, run, why != NULL ? why : "no reason given");
+		break;
+	case NATS_UNSURE:
+		s->n.nats_unsure++;
+		row_wait(s, run,
+		    timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
+			RETRY_MAX),
+		    why);
+		break;
+	case NATS_AWAY:
+		row_wait(s, run,
+		    timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
+			RETRY_MAX),
+		    why);
+		break;
+	case NATS_DENIED:
+		row_wait(s, run, timer_jitter(PERMISSION_WAIT), why);
+		break;
+	case NATS_TOO_LONG:
+		run_reject(s, run, DEST_NATS, REJECT_TOO_LONG,
+		    "NATS: the message is longer than "
+		    "the broker accepts, even without its texts");
+		break;
+	}
+}
+
 static void
 on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 {
@@ -172,48 +214,20 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 	struct nats_delivery *d = s->nats_delivery;
 	struct spool_run run;
 
+	if (token == NODES_TOKEN) {
+		node_states_published(s->nodes, result, why);
+		return;
+	}
 	if (d->in_flight > 0)
 		d->in_flight--;
 	if (token & STREAM_UPDATE_TOKEN) {
 		d->updates = 0;
 		stream_update_result(s, token, result);
-		wake(s, WAKE_NATS);
+	} else if (spool_get(s->spool, (int64_t)token, &run) == 1 &&
+	    run.due[DEST_NATS] == DUE_LEASED)
+		result_apply(d, &run, result, why);
+	else
 		return;
-	}
-	if (spool_get(s->spool, (int64_t)token, &run) != 1 ||
-	    run.due[DEST_NATS] != DUE_LEASED)
-		return;
-	switch (result) {
-	case NATS_SENT:
-		if (spool_policy(s->spool)->whole)
-			record_sent(d, &run);
-		else
-			row_sent(d, &run);
-		break;
-	case NATS_REFUSED:
-	case NATS_NO_STREAM:
-		record_held(d, &run, why != NULL ? why : "no reason given");
-		break;
-	case NATS_UNSURE:
-		s->n.nats_unsure++;
-		row_wait(s, &run,
-		    timer_backoff(run.tries[DEST_NATS], RETRY_FIRST, RETRY_MAX),
-		    why);
-		break;
-	case NATS_AWAY:
-		row_wait(s, &run,
-		    timer_backoff(run.tries[DEST_NATS], RETRY_FIRST, RETRY_MAX),
-		    why);
-		break;
-	case NATS_DENIED:
-		row_wait(s, &run, timer_jitter(PERMISSION_WAIT), why);
-		break;
-	case NATS_TOO_LONG:
-		run_reject(s, &run, DEST_NATS, REJECT_TOO_LONG,
-		    "NATS: the message is longer than "
-		    "the broker accepts, even without its texts");
-		break;
-	}
 	wake(s, WAKE_NATS);
 }
 

@@ -4,6 +4,10 @@
  * last state of each node is kept, in memory, until it is delivered.  One
  * request is under way at a time.  A failure does not change the circuit
  * breaker; only starts and stops do.
+ *
+ * With deliver "stream", the states are published: for each node that has
+ * changed, all nodes of its group, because the stream keeps the last message of
+ * a group.
  */
 #include "config.h"
 
@@ -15,19 +19,27 @@
 
 #include "common/log.h"
 #include "common/permanent.h"
+#include "common/record/node_json.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/nats/nats.h"
 #include "submitter/net/http.h"
 
-#define NODES_KEPT    100000 /* more nodes than any cluster has */
-#define NODES_BATCH   1000   /* nodes of one request: about 150 KB */
-#define CLUSTERS_KEPT 16     /* limit of the key `clusters` */
-#define WORDS_MAX     32     /* of states; the collector sends one */
+#define NODES_KEPT 100000 /* more nodes than any cluster has */
+/* at the centre of a fan-in: nodes of one cluster, and of all */
+#define CENTRE_CLUSTER_NODES 32768
+#define CENTRE_NODES	     262144
+#define NODES_BATCH	     1000 /* nodes of one request: about 150 KB */
+#define CLUSTERS_KEPT	     CONF_CLUSTERS_MAX
+#define WORDS_MAX	     32 /* of states; the collector sends one */
 /* ms after a failure, or while cc-backend is unreachable */
 #define RETRY_WAIT   10000
 #define UNKNOWN_WAIT 3600000 /* ms: an old cc-backend may be upgraded */
+#define GATHER_WAIT  1000    /* ms until the rest of a poll has come */
+/* A node that Slurm has not shown for so many refreshes does not exist. */
+#define REFRESHES 3
 
 struct queued_node {
 	struct queued_node *next;
@@ -35,7 +47,10 @@ struct queued_node {
 	uint32_t cpus;
 	uint32_t gpus;
 	uint32_t jobs;
+	int64_t seen;	 /* spool_now() when it came last */
+	int64_t sent;	 /* the same: it was delivered; 0 = never */
 	uint8_t cluster; /* index into clusters[] */
+	uint8_t group;	 /* of its message in the stream */
 	uint8_t due;
 	uint8_t on_way; /* in the request under way */
 	char states[WORDS_MAX];
@@ -50,9 +65,11 @@ struct node_states {
 	size_t n;
 	size_t due;
 	char clusters[CLUSTERS_KEPT][CLUSTER_MAX];
+	size_t nodes_of[CLUSTERS_KEPT];
 	unsigned n_clusters;
+	uint8_t last; /* cluster of the last request */
 	int busy;
-	/* this cc-backend has no such request */
+	/* this cc-backend has no such request, or the broker permits none */
 	int unknown;
 	uint64_t sent;
 	struct log_limit not_accepted;
@@ -78,6 +95,16 @@ node_due(struct node_states *n, struct queued_node *node)
 	node->due = 1;
 }
 
+/* At the centre, no cluster takes the places of the others. */
+static int
+has_place(const struct node_states *n, uint8_t cluster)
+{
+	if (!spool_policy(n->s->spool)->from_stream)
+		return n->n < NODES_KEPT;
+	return n->n < CENTRE_NODES &&
+	    n->nodes_of[cluster] < CENTRE_CLUSTER_NODES;
+}
+
 static struct queued_node *
 node_of(struct node_states *n, uint8_t cluster, const char *name)
 {
@@ -91,13 +118,14 @@ node_of(struct node_states *n, uint8_t cluster, const char *name)
 	at = tfind(key, &n->tree, compare);
 	if (at != NULL)
 		return *at;
-	if (n->n >= NODES_KEPT)
+	if (!has_place(n, cluster))
 		return NULL;
 	node = calloc(1, sizeof(*node) + len);
 	if (node == NULL)
 		return NULL;
 	memcpy(node->name, name, len);
 	node->cluster = cluster;
+	node->group = (uint8_t)node_group(name);
 	if (tsearch(node, &n->tree, compare) == NULL) {
 		free(node);
 		return NULL;
@@ -105,6 +133,7 @@ node_of(struct node_states *n, uint8_t cluster, const char *name)
 	node->next = n->first;
 	n->first = node;
 	n->n++;
+	n->nodes_of[cluster]++;
 	return node;
 }
 
@@ -119,6 +148,7 @@ nodes_forget(struct node_states *n)
 		free(node);
 	}
 	n->n = n->due = 0;
+	memset(n->nodes_of, 0, sizeof(n->nodes_of));
 }
 
 /* The states of the request are delivered, or due again. */
@@ -131,9 +161,10 @@ batch_end(struct node_states *n, int taken)
 		if (!node->on_way)
 			continue;
 		node->on_way = 0;
-		if (taken)
+		if (taken) {
 			n->sent++;
-		else
+			node->sent = spool_now(n->s->spool);
+		} else
 			node_due(n, node);
 	}
 }
@@ -158,11 +189,37 @@ on_done(const struct http_answer *a, void *arg)
 		n->unknown = 1;
 	} else
 		log_limited(&n->not_accepted, log_warnx,
-		    "cc-backend did not accept "
-		    "node states: %s; they are sent again",
+		    "cc-backend did not accept node states: %s; they are sent "
+		    "again",
 		    v.text);
 	timer_after(n->timer,
 	    n->unknown ? UNKNOWN_WAIT : timer_jitter(2 * RETRY_WAIT));
+}
+
+static void
+state_copy(struct node_state *to, const struct queued_node *node)
+{
+	snprintf(to->host, HOST_MAX, "%s", node->name);
+	snprintf(to->states, sizeof(to->states), "%s", node->states);
+	to->cpus = node->cpus;
+	to->memory = node->memory;
+	to->gpus = node->gpus;
+	to->jobs = node->jobs;
+}
+
+/* The next cluster behind the last one that has due states. */
+static uint8_t
+next_cluster(const struct node_states *n)
+{
+	const struct queued_node *node;
+	uint8_t best = UINT8_MAX, behind;
+
+	for (node = n->first; node != NULL; node = node->next) {
+		behind = (uint8_t)(node->cluster - n->last - 1);
+		if (node->due && behind < best)
+			best = behind;
+	}
+	return (uint8_t)(n->last + 1 + best);
 }
 
 /*
@@ -174,18 +231,12 @@ batch_take(struct node_states *n, struct node_state *states, uint8_t *cluster)
 	struct queued_node *node;
 	size_t count = 0;
 
+	*cluster = n->last = next_cluster(n);
 	for (node = n->first; node != NULL && count < NODES_BATCH;
 	     node = node->next) {
-		if (!node->due || (count > 0 && node->cluster != *cluster))
+		if (!node->due || node->cluster != *cluster)
 			continue;
-		*cluster = node->cluster;
-		snprintf(states[count].host, HOST_MAX, "%s", node->name);
-		snprintf(states[count].states, sizeof(states[count].states),
-		    "%s", node->states);
-		states[count].cpus = node->cpus;
-		states[count].memory = node->memory;
-		states[count].gpus = node->gpus;
-		states[count].jobs = node->jobs;
+		state_copy(&states[count], node);
 		node->due = 0;
 		node->on_way = 1;
 		n->due--;
@@ -224,11 +275,103 @@ batch_send(struct node_states *n)
 	free(states);
 }
 
+/* ms; 0 = states are not refreshed. */
+static int64_t
+refresh_ms(const struct node_states *n)
+{
+	return 1000 * conf_int(&n->s->w->conf, CONF_NODE_STATE_REFRESH);
+}
+
+/* Writes the group of a node; its due states are under way then. */
+static void
+group_take(struct node_states *n, const struct queued_node *of,
+    struct writer *w)
+{
+	int64_t gone = refresh_ms(n) * REFRESHES, now = spool_now(n->s->spool);
+	uint8_t cluster = of->cluster, group = of->group;
+	struct node_state state = { .host = "" };
+	struct queued_node *node;
+
+	node_json_begin(w, n->clusters[cluster]);
+	for (node = n->first; node != NULL; node = node->next) {
+		if (node->cluster != cluster || node->group != group)
+			continue;
+		n->due -= node->due != 0;
+		node->on_way |= node->due;
+		node->due = 0;
+		if (gone > 0 && now - node->seen > gone)
+			continue;
+		state_copy(&state, node);
+		node_json_add(w, &state);
+	}
+	node_json_end(w);
+}
+
+static void
+group_send(struct node_states *n)
+{
+	struct queued_node *node = n->first;
+	uint8_t cluster, group;
+	struct writer w;
+
+	while (node != NULL && !node->due)
+		node = node->next;
+	if (node == NULL)
+		return;
+	cluster = node->cluster;
+	group = node->group;
+	wr_init(&w, NODE_JSON_BYTES);
+	group_take(n, node, &w);
+	if (wr_end(&w) == 0 &&
+	    nats_send_nodes(n->s->nats, n->clusters[cluster], group, &w,
+		NODES_TOKEN) == 0)
+		n->busy = 1;
+	else {
+		batch_end(n, 0);
+		timer_after(n->timer, RETRY_WAIT);
+	}
+	wr_clear(&w);
+}
+
+void
+node_states_published(struct node_states *n, enum nats_result result,
+    const char *why)
+{
+	n->busy = 0;
+	batch_end(n, result == NATS_SENT);
+	if (result == NATS_SENT) {
+		nodes_send(n);
+		return;
+	}
+	if (result == NATS_DENIED || result == NATS_TOO_LONG) {
+		log_limited(&n->not_accepted, log_warnx,
+		    "NATS: the states of nodes are not published: %s; the next "
+		    "try is in an hour",
+		    why != NULL ? why : "no reason given");
+		n->unknown = 1;
+	}
+	timer_after(n->timer, n->unknown ? UNKNOWN_WAIT : RETRY_WAIT);
+}
+
+static void
+nodes_publish(struct node_states *n)
+{
+	if (role_is_passive(n->s) || n->s->nats == NULL ||
+	    !nats_is_up(n->s->nats))
+		timer_after(n->timer, RETRY_WAIT);
+	else
+		group_send(n);
+}
+
 static void
 nodes_send(struct node_states *n)
 {
 	if (n->busy || n->due == 0 || n->unknown)
 		return;
+	if (spool_policy(n->s->spool)->whole) {
+		nodes_publish(n);
+		return;
+	}
 	/* Older versions have no such request; the probe tells the version. */
 	if (!breaker_allows(n->s->breaker) ||
 	    breaker_version(n->s->breaker) != BACKEND_1_5)
@@ -246,12 +389,30 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	nodes_send(n);
 }
 
+/*
+ * A stream has all nodes of a group when one has changed.  An unchanged state is
+ * delivered again at nodeStateRefresh only.
+ */
+static int
+is_known(const struct node_states *n, const struct queued_node *node,
+    const struct node_state *now)
+{
+	return spool_policy(n->s->spool)->from_stream && node->sent != 0 &&
+	    (refresh_ms(n) == 0 || node->seen - node->sent < refresh_ms(n)) &&
+	    strcmp(node->states, now->states) == 0 && node->cpus == now->cpus &&
+	    node->memory == now->memory && node->gpus == now->gpus &&
+	    node->jobs == now->jobs;
+}
+
 static void
 node_take(struct node_states *n, uint8_t cluster, const struct node_state *now)
 {
 	struct queued_node *node = node_of(n, cluster, now->host);
 
 	if (node == NULL)
+		return;
+	node->seen = spool_now(n->s->spool);
+	if (is_known(n, node, now))
 		return;
 	node->memory = now->memory;
 	node->cpus = now->cpus;
@@ -298,7 +459,11 @@ node_states_frame(struct node_states *n, struct channel *c, struct reader *r)
 	}
 	if (rd_end(r) == -1)
 		channel_broken(c, "nodes");
-	nodes_send(n);
+	/* A poll of many nodes comes in several messages. */
+	if (!spool_policy(n->s->spool)->whole)
+		nodes_send(n);
+	else if (!n->busy && !n->unknown)
+		timer_after(n->timer, GATHER_WAIT);
 }
 
 void
@@ -318,7 +483,10 @@ node_states_status(struct node_states *n, uint64_t request)
 	worker_status(n->s->w, request, "node_states",
 	    "%zu nodes, %llu delivered, %zu due%s", n->n,
 	    (unsigned long long)n->sent, n->due,
-	    n->unknown ? ", not accepted by this cc-backend" : "");
+	    !n->unknown				 ? "" :
+		spool_policy(n->s->spool)->whole ? ", not accepted by NATS" :
+						   ", not accepted by this "
+						   "cc-backend");
 }
 
 struct node_states *

@@ -156,6 +156,17 @@ body_make(struct rest_delivery *r, const struct spool_run *run,
 	return rc;
 }
 
+static void
+send_crash_point(enum request_kind what)
+{
+	if (what == REQUEST_STOP)
+		CRASH_POINT("stop-send");
+	if (what == REQUEST_START)
+		CRASH_POINT("start-send");
+	if (what == REQUEST_DELETE)
+		CRASH_POINT("delete-send");
+}
+
 /* Sends the due request of a leased row. */
 static void
 row_send(struct rest_delivery *r, struct spool_run *run, int first)
@@ -186,12 +197,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 	it->first = first;
 	req.arg = it;
 	req.body = &body;
-	if (form->what == REQUEST_STOP)
-		CRASH_POINT("stop-send");
-	if (form->what == REQUEST_START)
-		CRASH_POINT("start-send");
-	if (form->what == REQUEST_DELETE)
-		CRASH_POINT("delete-send");
+	send_crash_point(form->what);
 	if (http_send(r->s->http, &req) == -1) {
 		free(it);
 		run_requeue(r->s, run);

@@ -142,6 +142,7 @@ intake_committed(struct intake *b)
 	frames_drop(b, 0);
 	record_ack_send(b);
 	space_check(b);
+	share_check(b);
 	if (b->space != SPACE_OK)
 		timer_arm(b, FULL_MS);
 	else if (b->next != NULL)
@@ -303,6 +304,7 @@ intake_peer(struct intake *b, struct channel *c)
 	b->seq = b->acked = 0;
 	if (c == NULL)
 		return;
+	share_tell(b);
 	snapshot_send(b->s, c);
 	if (!intake_has_room(b))
 		intake_flow(b);

@@ -53,6 +53,10 @@ struct intake {
 	/* spool_now() of the last failure to make the reserve; 0 = none */
 	int64_t scarce;
 	int evicting; /* there may be more to remove */
+	/* share.c: clusters that have used their share */
+	char held[CONF_CLUSTERS_MAX][CLUSTER_MAX];
+	unsigned n_held;
+	uint16_t next_held[CONF_CLUSTERS_MAX]; /* while they are searched */
 	struct run_key quarantined[QUARANTINE_MAX];
 	unsigned n_quarantined;
 	struct log_limit refused;
@@ -97,5 +101,12 @@ int space_free_some(struct intake *b);
 int space_release_reserve(struct intake *b);
 /* Makes the reserve when it does not exist. */
 void space_make_reserve(struct intake *b);
+
+/* share.c: at the centre of a fan-in */
+
+/* Called after each commit: tells the receiver which clusters wait. */
+void share_check(struct intake *b);
+/* Tells a new receiver. */
+void share_tell(struct intake *b);
 
 #endif

@@ -312,6 +312,37 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 }
 
 int
+nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token)
+{
+	struct nats_item *item;
+	size_t len;
+
+	if (body->len > n->state.max_payload) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	item = item_new(n, token);
+	if (item == NULL)
+		return -1;
+	item->is_plain = 1;
+	if (stream_name(SUBJECT_OF_NODES, cluster, item->subject,
+		sizeof(item->subject)) == -1) {
+		nats_item_free(item);
+		errno = EINVAL;
+		return -1;
+	}
+	len = strlen(item->subject);
+	snprintf(item->subject + len, sizeof(item->subject) - len, ".%u",
+	    group);
+	item->bytes = body->buf;
+	item->len = body->len;
+	body->buf = NULL;
+	body->len = 0;
+	return item_put(n, item, 0);
+}
+
+int
 nats_has_room(const struct nats *n)
 {
 	return n->bytes < BYTES_MAX;

@@ -68,6 +68,13 @@ int nats_send(struct nats *n, const struct payload *p,
  */
 int nats_send_record(struct nats *n, struct job *job, int64_t again,
     uint64_t token, const char **why);
+/*
+ * Publishes the states of a group of nodes; takes the memory of body.  NATS_SENT
+ * then says that the broker had the message: no stream acknowledges it.
+ * Otherwise as nats_send(), also errno EMSGSIZE.
+ */
+int nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token);
 /* 0 while the messages without a result use too much memory. */
 int nats_has_room(const struct nats *n);
 

@@ -59,6 +59,14 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 }
 
 int
+nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
+    struct writer *body, uint64_t token)
+{
+	errno = ENOTCONN;
+	return -1;
+}
+
+int
 nats_has_room(const struct nats *n)
 {
 	return 1;

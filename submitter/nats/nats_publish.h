@@ -25,7 +25,8 @@ struct nats_item {
 	size_t len;
 	char id[MESSAGE_ID_MAX];
 	char subject[STREAM_NAME_MAX]; /* of a record; else natsSubject */
-	uint64_t serial;	       /* of a record: names its answer */
+	int is_plain;	 /* states of nodes: no stream is asked to answer */
+	uint64_t serial; /* of a record: names its answer */
 	int answered;
 	enum nats_result result;
 	int duplicate; /* the stream already had the id */

@@ -56,6 +56,21 @@ rest_end(struct nats_items *batch, enum nats_result result, const char *why)
 			item_end(item, result, why);
 }
 
+/* The result follows with the flush; see plain_end(). */
+static natsStatus
+plain_publish(struct nats_session *ns, struct nats_item *item)
+{
+	natsStatus s = natsConnection_Publish(ns->nc, item->subject,
+	    item->bytes, (int)item->len);
+
+	item->serial = 0;
+	item_end(item, NATS_SENT, "");
+	if (s != NATS_MAX_PAYLOAD)
+		return s;
+	item_end(item, NATS_TOO_LONG, "longer than the broker accepts");
+	return NATS_OK;
+}
+
 static natsStatus
 item_publish(struct nats_session *ns, struct nats_item *item)
 {
@@ -64,6 +79,8 @@ item_publish(struct nats_session *ns, struct nats_item *item)
 	natsStatus s;
 
 	item->answered = 0;
+	if (item->is_plain)
+		return plain_publish(ns, item);
 	item->serial = ++ns->serial;
 	snprintf(answer, sizeof(answer), "%s.%" PRIu64, ns->inbox,
 	    item->serial);
@@ -145,13 +162,31 @@ answers_read(struct nats_session *ns, struct nats_items *batch, unsigned left)
 	return left == 0 ? missing : 0;
 }
 
-/* The broker reports a subject that is not permitted before the flush. */
+/*
+ * The broker reports a subject that is not permitted before the flush.  states: a
+ * subject of states of nodes, which says nothing about records.
+ */
 static int
-is_denied(natsConnection *nc)
+is_denied(natsConnection *nc, int states)
 {
 	const char *text = NULL;
 
-	return natsConnection_GetLastError(nc, &text) == NATS_NOT_PERMITTED;
+	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED)
+		return 0;
+	return states ==
+	    (text != NULL && strstr(text, "\"" SUBJECT_OF_NODES) != NULL);
+}
+
+/* Ends the states of nodes that were published and did not arrive. */
+static void
+plain_end(struct nats_items *batch, enum nats_result result, const char *why)
+{
+	struct nats_item *item;
+
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	     item = STAILQ_NEXT(item, link))
+		if (item->is_plain && item->result == NATS_SENT)
+			item_end(item, result, why);
 }
 
 enum nats_trouble
@@ -169,13 +204,19 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 	}
 	if (s == NATS_OK)
 		s = natsConnection_FlushTimeout(ns->nc, CONFIRM_MS);
-	if (is_denied(ns->nc)) {
+	if (is_denied(ns->nc, 1)) {
 		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
+		plain_end(batch, NATS_DENIED, why);
+	}
+	if (is_denied(ns->nc, 0)) {
+		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
+		plain_end(batch, NATS_AWAY, why);
 		rest_end(batch, NATS_DENIED, why);
 		return TROUBLE_DENIED;
 	}
 	if (s != NATS_OK) {
 		nats_error_text(ns->nc, s, why, size);
+		plain_end(batch, NATS_AWAY, why);
 		rest_end(batch, NATS_AWAY, why);
 		return TROUBLE_AWAY;
 	}

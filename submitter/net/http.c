@@ -242,9 +242,7 @@ on_name(const struct resolver_answer *answer, void *arg)
 		r->why[0] = '\0';
 	else
 		snprintf(r->why, sizeof(r->why),
-		    "the name %.60s cannot be "
-		    "resolved: %.40s",
-		    r->conf->host,
+		    "the name %.60s cannot be resolved: %.40s", r->conf->host,
 		    answer->why != NULL ? answer->why : "no address");
 	all = waiting_take(r);
 	while ((c = all) != NULL) {

@@ -114,8 +114,7 @@ rules_read(struct cpumap *m, json_t *root, char *reason, size_t size)
 	if (!json_is_object(root) ||
 	    json_object_size(root) > CPUMAP_RULES_MAX) {
 		snprintf(reason, size,
-		    "cpuMap is not an object of at most %d "
-		    "patterns",
+		    "cpuMap is not an object of at most %d patterns",
 		    CPUMAP_RULES_MAX);
 		return -1;
 	}

@@ -68,9 +68,7 @@ rule_read(struct rule *r, unsigned n, const json_t *value, char *reason,
 	r->scope = text_copy(value, "scope", "global");
 	if (r->type == NULL || r->name == NULL || r->scope == NULL) {
 		snprintf(reason, size,
-		    "tags: item %u has no type, name or "
-		    "scope",
-		    n);
+		    "tags: item %u has no type, name or scope", n);
 		return -1;
 	}
 	for (i = 0; i < N_TEXTS; i++) {

@@ -289,8 +289,8 @@ topology_load(struct topology *t, const char *json, size_t len, char *reason,
 		return 0;
 	if (!size_is_usual(json, len)) {
 		snprintf(reason, size,
-		    "more objects, members or values than "
-		    "any list of clusters has");
+		    "more objects, members or values than any list of clusters "
+		    "has");
 		return -1;
 	}
 	root = json_loadb(json, len, JSON_DISABLE_EOF_CHECK, &err);

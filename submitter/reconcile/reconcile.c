@@ -575,7 +575,10 @@ reconcile_status(struct reconcile *r, uint64_t request)
 	struct worker *w = r->s->w;
 	unsigned devices, hosts;
 
-	worker_status(w, request, "compared", "%s", time_text(r->at));
+	/* At the centre of a fan-in no Slurm is asked. */
+	worker_status(w, request,
+	    conf_reads_stream(&w->conf) ? "compared_records" : "compared", "%s",
+	    r->at != 0 ? time_text(r->at) : "not yet");
 	worker_status(w, request, "compared_runs", "%u", r->last_rows);
 	worker_status(w, request, "differences", "%u", r->last_diffs);
 	topology_unlisted(r->s->topology, &devices, &hosts);

@@ -98,9 +98,7 @@ spool_run_check(struct spool *sp, const struct spool_run *run, char *text,
 		return;
 	job_init(&job);
 	if (spool_record(sp, run->id, &job) == -1)
-		snprintf(text, size,
-		    "the record of job %llu (%s) is "
-		    "invalid",
+		snprintf(text, size, "the record of job %llu (%s) is invalid",
 		    (unsigned long long)run->key.job, run->key.cluster);
 	job_clear(&job);
 }
@@ -141,9 +139,7 @@ all_look(struct spool *sp, struct look *l, int current)
 		continue;
 	if (rc == -1) {
 		snprintf(l->wrong, sizeof(l->wrong),
-		    "the checksum of page "
-		    "%lld is wrong",
-		    (long long)at);
+		    "the checksum of page %lld is wrong", (long long)at);
 		return -1;
 	}
 	if (spool_check(sp, l->wrong, sizeof(l->wrong)) != 0)
@@ -255,8 +251,8 @@ spool_check_file(const char *path, char *text, size_t size)
 		    path, (long long)version, SPOOL_SCHEMA);
 	else
 		snprintf(text, size,
-		    "%s is valid: %llu runs, %llu of them "
-		    "without an end, %llu rejected",
+		    "%s is valid: %llu runs, %llu of them without an end, %llu "
+		    "rejected",
 		    path, l.runs, l.open, l.rejected);
 	spool_close(sp);
 	return rc == 0 ? 0 : 1;

@@ -139,11 +139,26 @@ spool_quarantine_file(const char *path, const char *why)
 	}
 }
 
+void
+spool_error_note(struct spool *sp, int code)
+{
+	int64_t page = spool_sum_bad();
+	char number[24] = "";
+
+	if (code != 0)
+		snprintf(number, sizeof(number), " (%d)", code);
+	if (page != 0)
+		snprintf(sp->error, sizeof(sp->error),
+		    "the checksum of page %lld is wrong", (long long)page);
+	else
+		snprintf(sp->error, sizeof(sp->error), "%s%s",
+		    sqlite3_errmsg(sp->db), number);
+}
+
 static int
 spool_fail(struct spool *sp)
 {
 	int code = sqlite3_extended_errcode(sp->db);
-	int64_t page = spool_sum_bad();
 
 	/*
 	 * The error is stored here: the next successful statement clears
@@ -153,14 +168,7 @@ spool_fail(struct spool *sp)
 		sp->damaged = 1;
 	sp->no_space = (code & 0xff) == SQLITE_FULL ||
 	    code == SQLITE_IOERR_WRITE;
-	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error),
-		    "the checksum of page "
-		    "%lld is wrong",
-		    (long long)page);
-	else
-		snprintf(sp->error, sizeof(sp->error), "%s (%d)",
-		    sqlite3_errmsg(sp->db), code);
+	spool_error_note(sp, code);
 	sp->broken = 1;
 	return -1;
 }
@@ -220,7 +228,22 @@ spool_query(struct spool *sp, enum sql id, const struct sql_value *values,
 }
 
 int
-spool_exec(struct spool *sp, sqlite3_stmt *st)
+spool_has_row(struct spool *sp, enum sql id, const struct sql_value *values,
+    size_t n)
+{
+	sqlite3_stmt *st = spool_query(sp, id, values, n);
+	int rc;
+
+	if (st == NULL)
+		return 0;
+	rc = spool_step(sp, st);
+	sqlite3_reset(st);
+	return rc == 1;
+}
+
+/* Executes a statement that returns no rows; 0 or -1. */
+static int
+stmt_exec(struct spool *sp, sqlite3_stmt *st)
 {
 	return spool_step(sp, st) == 0 ? 0 : -1;
 }
@@ -230,7 +253,7 @@ exec_id(struct spool *sp, enum sql id)
 {
 	sqlite3_stmt *st = spool_stmt(sp, id);
 
-	return st != NULL ? spool_exec(sp, st) : -1;
+	return st != NULL ? stmt_exec(sp, st) : -1;
 }
 
 int
@@ -255,7 +278,7 @@ spool_change(struct spool *sp, enum sql id, const struct sql_value *values,
 	if (spool_begin(sp) == -1 ||
 	    (st = spool_query(sp, id, values, n)) == NULL)
 		return -1;
-	return spool_exec(sp, st);
+	return stmt_exec(sp, st);
 }
 
 int
@@ -287,7 +310,9 @@ state_write(struct spool *sp)
 	state.resources = sp->now.resources;
 	state.resource_bytes = sp->now.resource_bytes;
 	memcpy(state.counts, sp->now.counts, sizeof(state.counts));
-	return spool_value_set(sp, SPOOL_STATE, &state, sizeof(state));
+	if (spool_value_set(sp, SPOOL_STATE, &state, sizeof(state)) == -1)
+		return -1;
+	return spool_shares_write(sp, state.clock);
 }
 
 /*

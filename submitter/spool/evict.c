@@ -19,8 +19,8 @@
 #define SHARE  8
 #define SPARED 3600 /* s: younger tombstones always stay */
 
-int
-spool_tomb_drop(struct spool *sp, const int64_t tomb[3])
+static int
+tomb_drop(struct spool *sp, const int64_t tomb[3])
 {
 	return spool_change(sp, SQL_TOMB_DROP,
 	    VALUES(INT(tomb[0]), INT(tomb[1]), INT(tomb[2])));
@@ -32,7 +32,7 @@ spool_reopen(struct spool *sp, const struct run_key *key)
 	int64_t tomb[3] = { spool_cluster_id(sp, key->cluster, 0),
 		(int64_t)key->job, key->start };
 
-	return spool_tomb_drop(sp, tomb);
+	return tomb_drop(sp, tomb);
 }
 
 /* Reads a page of tombstones after the last one: how many, or -1. */
@@ -74,7 +74,7 @@ spool_age(struct spool *sp, int64_t wall, int max)
 	for (i = 0; i < n; i++) {
 		if (tombs[i][2] + spool_lasted(tombs[i][3]) >= until)
 			continue;
-		if (spool_tomb_drop(sp, tombs[i]) == -1)
+		if (tomb_drop(sp, tombs[i]) == -1)
 			return -1;
 		gone++;
 	}

@@ -30,11 +30,9 @@ export_line(const struct spool_run *run, const void *record, size_t n)
 	text = base64_text(record, n);
 	o = text == NULL ?
 	    NULL :
-	    json_pack("{s:s, s:I, s:I, s:I, s:s, s:s,"
-		      " s:s, s:s}",
-		"cluster", run->key.cluster, "job", (json_int_t)run->key.job,
-		"start", (json_int_t)run->key.start, "end",
-		(json_int_t)run->end, "rest",
+	    json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s}", "cluster",
+		run->key.cluster, "job", (json_int_t)run->key.job, "start",
+		(json_int_t)run->key.start, "end", (json_int_t)run->end, "rest",
 		run_state_name(run->state[DEST_REST]), "nats",
 		run_state_name(run->state[DEST_NATS]), "reason",
 		text_vis(run->reason, reason, sizeof(reason)), "record", text);

@@ -127,16 +127,9 @@ done_start(struct spool *sp, const struct job *job)
 static int
 has_later(struct spool *sp, const struct job *job)
 {
-	sqlite3_stmt *st = spool_query(sp, SQL_BLOCKED,
+	return spool_has_row(sp, SQL_BLOCKED,
 	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
 		INT(job->key.job), INT(job->key.start), INT(job->key.start)));
-	int rc;
-
-	if (st == NULL)
-		return 0;
-	rc = spool_step(sp, st);
-	sqlite3_reset(st);
-	return rc == 1;
 }
 
 /*

@@ -47,15 +47,10 @@ int
 spool_meta_expected(struct spool *sp, const struct run_key *key,
     const char *field)
 {
-	int rc, cluster = spool_cluster_id(sp, key->cluster, 0);
-	sqlite3_stmt *st = spool_query(sp, SQL_META_EXPECTED,
-	    VALUES(INT(cluster), INT(key->job), INT(key->start), TEXT(field)));
+	int cluster = spool_cluster_id(sp, key->cluster, 0);
 
-	if (st == NULL)
-		return 0;
-	rc = spool_step(sp, st);
-	sqlite3_reset(st);
-	return rc == 1;
+	return spool_has_row(sp, SQL_META_EXPECTED,
+	    VALUES(INT(cluster), INT(key->job), INT(key->start), TEXT(field)));
 }
 
 int

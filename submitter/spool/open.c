@@ -190,20 +190,12 @@ static int
 schema_failed(struct spool *sp)
 {
 	int code = sqlite3_errcode(sp->db);
-	int64_t page = spool_sum_bad();
 
 	/* A duplicate row: the index does not match the table. */
 	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB ||
 	    code == SQLITE_CONSTRAINT)
 		sp->damaged = 1;
-	if (page != 0)
-		snprintf(sp->error, sizeof(sp->error),
-		    "the checksum of page "
-		    "%lld is wrong",
-		    (long long)page);
-	else
-		snprintf(sp->error, sizeof(sp->error), "%s",
-		    sqlite3_errmsg(sp->db));
+	spool_error_note(sp, 0);
 	return -1;
 }
 
@@ -306,9 +298,8 @@ bring_up(struct spool *sp, int64_t version)
 			continue;
 		memcpy(why, sp->error, sizeof(why));
 		snprintf(sp->error, sizeof(sp->error),
-		    "it cannot be migrated "
-		    "from version %lld (this needs as much space as the "
-		    "file): %.120s",
+		    "it cannot be migrated from version %lld (this needs as "
+		    "much space as the file): %.120s",
 		    (long long)version, why);
 		return sp->error;
 	}
@@ -472,8 +463,8 @@ read_setup(struct spool *sp, int64_t *version)
 
 	sqlite3_db_config(sp->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (sqlite3_exec(sp->db,
-		"PRAGMA locking_mode = EXCLUSIVE; "
-		"PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_KIB,
+		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; "
+		"PRAGMA cache_size = " CACHE_KIB,
 		NULL, NULL, NULL) != SQLITE_OK ||
 	    spool_ask(sp, "PRAGMA application_id", &app) == -1 ||
 	    spool_ask(sp, "PRAGMA user_version", version) == -1)

@@ -116,6 +116,39 @@ only_dest(const struct spool *sp, const struct job *job, int restored)
 }
 
 /*
+ * The values of a new run from its first record, and its state at each
+ * destination.  keep: the run is reported.
+ */
+static void
+run_begin(struct spool *sp, struct spool_run *run, const struct job *job,
+    enum dest only, int keep)
+{
+	int d, past;
+
+	run->end = job->state != END_NOT ? job->end : 0;
+	run->submit = job->submit;
+	past = run->end != 0 && (job->flags & JOB_BACKFILL) != 0;
+	run->flags = past ? RUN_BACKFILL : 0;
+	if (only == DEST_NATS)
+		run->flags |= RUN_REPUBLISHED;
+	for (d = 0; d < DEST__COUNT; d++) {
+		if (!sp->policy.to[d] || !keep ||
+		    (only != DEST__COUNT && d != (int)only))
+			continue;
+		run_move(sp, run, (enum dest)d,
+		    past ? RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
+		    start_due(sp, job), NULL);
+	}
+	if ((job->flags & JOB_UNCONFIRMED) && run->end == 0) {
+		run->flags |= RUN_UNCONFIRMED;
+		snprintf(run->reason, sizeof(run->reason), "%s",
+		    unconfirmed_reason);
+	}
+	if (spool_is_requeued_early(job))
+		run->flags |= RUN_REQUEUED_EARLY;
+}
+
+/*
  * restored: the run is done here, and a list of cc-backend's jobs tells whether
  * cc-backend lacks it.
  */
@@ -124,10 +157,7 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
     int64_t *id)
 {
 	struct spool_run run;
-	enum dest only = only_dest(sp, job, restored);
-	int d,
-	    keep = !(job->flags & JOB_OPTED_OUT) && !spool_is_false_start(job);
-	int past;
+	int keep = !(job->flags & JOB_OPTED_OUT) && !spool_is_false_start(job);
 
 	memset(&run, 0, sizeof(run));
 	run.key = job->key;
@@ -135,28 +165,8 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 	run.cluster = spool_cluster_id(sp, job->key.cluster, 1);
 	if (run.cluster == -1)
 		return sp->broken ? PUT_ERROR : PUT_REFUSED;
-	run.end = job->state != END_NOT ? job->end : 0;
-	run.submit = job->submit;
-	past = run.end != 0 && (job->flags & JOB_BACKFILL) != 0;
-	run.flags = past ? RUN_BACKFILL : 0;
-	if (only == DEST_NATS)
-		run.flags |= RUN_REPUBLISHED;
-	for (d = 0; d < DEST__COUNT; d++) {
-		if (!sp->policy.to[d] || !keep ||
-		    (only != DEST__COUNT && d != (int)only))
-			continue;
-		run_move(sp, &run, (enum dest)d,
-		    past ? RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
-		    start_due(sp, job), NULL);
-	}
-	if ((job->flags & JOB_UNCONFIRMED) && run.end == 0) {
-		run.flags |= RUN_UNCONFIRMED;
-		snprintf(run.reason, sizeof(run.reason), "%s",
-		    unconfirmed_reason);
-	}
-	if (spool_is_requeued_early(job))
-		run.flags |= RUN_REQUEUED_EARLY;
-	if ((!past &&
+	run_begin(sp, &run, job, only_dest(sp, job, restored), keep);
+	if ((!(run.flags & RUN_BACKFILL) &&
 		(spool_supersede(sp, &run) == -1 ||
 		    spool_order(sp, &run) == -1)) ||
 	    spool_add(sp, &run) == -1)
@@ -168,6 +178,9 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 	}
 	revision_next(sp, job);
 	if (spool_record_write(sp, run.id, job) == -1)
+		return PUT_ERROR;
+	/* A later run of the job came first and was refused, or waits. */
+	if (spool_superseded_by_later(sp, &run) == -1)
 		return PUT_ERROR;
 	return restored ? PUT_HELD : PUT_NEW;
 }
@@ -340,15 +353,63 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 	return PUT_MERGED;
 }
 
+/*
+ * Merges job into the stored record, which old gets.  1 when the record has
+ * changed, 0 when not; -1 when there is no stored record and job has only a part
+ * of one.
+ */
+static int
+record_merge(struct spool *sp, struct spool_run *run, struct job *job,
+    struct job *old, int *had_script)
+{
+	if ((run->flags & RUN_FROM_BACKEND) ||
+	    spool_record(sp, run->id, old) == -1) {
+		if (job->flags & JOB_PARTIAL)
+			return -1;
+		job_clear(old);
+		*old = *job;
+		job_init(job);
+		run->flags &= ~RUN_FROM_BACKEND;
+		*had_script = 1; /* the start was not sent from this spool */
+		return 1;
+	}
+	old->key = run->key;
+	*had_script = old->script != NULL;
+	return job_merge(old, job);
+}
+
+/* Slurm knows the run, so it is not missing. */
+static void
+run_found(struct spool_run *run, const struct job *job)
+{
+	if (run->end == 0 && job->state != END_NOT)
+		run->end = job->end;
+	if (run->submit == 0)
+		run->submit = job->submit;
+	run->not_found_at = 0;
+	run->not_found_count = 0;
+}
+
+/* Stores the merged record, and the script that the start lacked.  0 or -1. */
+static int
+merged_write(struct spool *sp, struct spool_run *run, const struct job *job,
+    int had_script)
+{
+	if (!had_script && job->script != NULL && is_script_due(sp, run) &&
+	    script_update(sp, &run->key, job->script) == -1)
+		return -1;
+	return spool_record_write(sp, run->id, job);
+}
+
 static enum spool_put
 put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
 	struct job old;
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
-	int changed, had_script,
-	    moved = run->key.start != job->key.start &&
-	    run->alias != job->key.start,
-	    lost = run->flags & RUN_MISSING_IN_BACKEND;
+	int changed, had_script;
+	int moved = run->key.start != job->key.start &&
+	    run->alias != job->key.start;
+	int lost = (run->flags & RUN_MISSING_IN_BACKEND) != 0;
 	enum spool_put rc = PUT_ERROR;
 
 	if (run->flags & RUN_QUARANTINED)
@@ -357,43 +418,21 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	if (moved)
 		key_moves(sp, run, job);
 	job->key = run->key;
-	if ((run->flags & RUN_FROM_BACKEND) ||
-	    spool_record(sp, run->id, &old) == -1) {
-		if (job->flags & JOB_PARTIAL) {
-			rc = PUT_KNOWN;
-			goto done;
-		}
-		job_clear(&old);
-		old = *job;
-		job_init(job);
-		run->flags &= ~RUN_FROM_BACKEND;
-		had_script = 1; /* the start was not sent from this spool */
+	changed = record_merge(sp, run, job, &old, &had_script);
+	if (changed == 0 && moved)
 		changed = 1;
-	} else {
-		old.key = run->key;
-		had_script = old.script != NULL;
-		changed = job_merge(&old, job) || moved;
-	}
-	/* Slurm knows the run, so it is not missing. */
-	if (!changed && !(lost && live) && run->not_found_count == 0) {
+	if (changed == -1 ||
+	    (!changed && !(lost && live) && run->not_found_count == 0)) {
 		rc = PUT_KNOWN;
 		goto done;
 	}
-	if (run->end == 0 && old.state != END_NOT)
-		run->end = old.end;
-	if (run->submit == 0)
-		run->submit = old.submit;
-	run->not_found_at = 0;
-	run->not_found_count = 0;
+	run_found(run, &old);
 	states_merged(sp, run, &old, had_end, live);
 	if (changed) {
 		revision_next(sp, &old);
 		publish_again(sp, run);
 	}
-	if (!had_script && old.script != NULL && is_script_due(sp, run) &&
-	    script_update(sp, &run->key, old.script) == -1)
-		goto done;
-	if (spool_record_write(sp, run->id, &old) == -1)
+	if (merged_write(sp, run, &old, had_script) == -1)
 		goto done;
 	if (spool_is_requeued_early(&old))
 		run->flags |= RUN_REQUEUED_EARLY;

@@ -234,8 +234,7 @@ static void
 tombs_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w,
-	    "SELECT cluster, job, started, lasted, "
-	    "waited FROM tomb");
+	    "SELECT cluster, job, started, lasted, waited FROM tomb");
 	const char *name;
 	int64_t tomb[5];
 	long left = TOMBS_MAX;
@@ -265,8 +264,7 @@ static void
 resources_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w,
-	    "SELECT cluster, job, started, submitted,"
-	    " bytes FROM stub");
+	    "SELECT cluster, job, started, submitted, bytes FROM stub");
 	struct spool_resources stub;
 	const char *name;
 	int i;
@@ -294,8 +292,7 @@ static void
 late_take(struct damaged_file *w)
 {
 	sqlite3_stmt *st = prepare(w,
-	    "SELECT cluster, job, started, field,"
-	    " value FROM late");
+	    "SELECT cluster, job, started, field, value FROM late");
 	const char *name, *field, *value;
 	struct run_key key;
 	int i;
@@ -345,9 +342,8 @@ damaged_read(struct damaged_file *w, const char *path, int trusted)
 	w->trusted = trusted;
 	w->n_clusters = 0;
 	sqlite3_exec(w->db,
-	    "PRAGMA locking_mode = EXCLUSIVE; "
-	    "PRAGMA temp_store = MEMORY",
-	    NULL, NULL, NULL);
+	    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY", NULL,
+	    NULL, NULL);
 	if (!trusted || spool_sum_is_on(w->db)) {
 		clusters_take(w);
 		runs_take(w);

@@ -191,6 +191,7 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 int
 spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n)
 {
+	spool_share_set(sp, id, n);
 	return spool_change(sp, SQL_RECORD_SET,
 	    VALUES(INT(id), BLOB(p, n), INT(spool_sum(p, n))));
 }
@@ -220,6 +221,7 @@ tomb_add(struct spool *sp, const struct spool_run *run, int64_t start,
 int
 spool_forget(struct spool *sp, struct spool_run *run)
 {
+	spool_share_drop(sp, run->id);
 	if (spool_change(sp, SQL_RECORD_DROP, VALUES(INT(run->id))) == -1 ||
 	    spool_change(sp, SQL_RUN_DROP, VALUES(INT(run->id))) == -1)
 		return -1;
@@ -309,13 +311,6 @@ spool_save(struct spool *sp, struct spool_run *run)
 int
 spool_has_starts(struct spool *sp, const struct spool_run *run, enum dest dest)
 {
-	sqlite3_stmt *st = spool_query(sp, SQL_STARTS + (enum sql)dest,
+	return spool_has_row(sp, SQL_STARTS + (enum sql)dest,
 	    VALUES(INT(run->cluster), INT(run->key.job), INT(run->id)));
-	int rc;
-
-	if (st == NULL)
-		return 0;
-	rc = spool_step(sp, st);
-	sqlite3_reset(st);
-	return rc == 1;
 }

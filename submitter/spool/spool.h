@@ -254,6 +254,18 @@ int spool_cluster_fits(struct spool *sp, const char *cluster);
 /* Moves the watermark forward only. 0 or -1. */
 int spool_watermark(struct spool *sp, const char *cluster, int64_t until);
 
+/* share.c: bytes of the runs of each cluster, at the centre of a fan-in */
+
+/*
+ * Counts them from now on; before the first change, later calls do nothing.
+ * Reads all runs when the stored sums are not those of the last commit.  0, or
+ * -1 on an error of the file.
+ */
+int spool_shares_begin(struct spool *sp);
+/* Bytes of one cluster, and of all; with uncommitted changes. */
+int64_t spool_share(const struct spool *sp, const char *cluster);
+int64_t spool_shares_all(const struct spool *sp);
+
 /* stream.c: where the reading of a cluster's stream continues */
 struct spool_stream {
 	uint64_t identity; /* of the stream: its creation, ns since 1970 */

@@ -69,6 +69,8 @@ enum sql {
 	SQL_RESOURCES_DROP,
 	SQL_RESOURCES_OLD,
 	SQL_RESOURCES_SIZES,
+	SQL_SHARE_OF,
+	SQL_SHARES,
 	SQL__COUNT
 };
 
@@ -165,6 +167,14 @@ int spool_resources_age(struct spool *sp, int64_t wall);
 /* resource_v1.c: the bytes after the version; the reader fails on an error */
 void spool_resources_read_v1(struct reader *r, struct job *job);
 
+/* share.c: no effect before spool_shares_begin() */
+
+/* Called before a record of this length is written, or the run removed. */
+void spool_share_set(struct spool *sp, int64_t id, size_t len);
+void spool_share_drop(struct spool *sp, int64_t id);
+/* Part of each commit; clock: as in the state.  0 or -1. */
+int spool_shares_write(struct spool *sp, int64_t clock);
+
 /* evict.c */
 
 #define SPOOL_LOW_WATER "floor" /* key of the value in table meta */
@@ -182,7 +192,6 @@ spool_lasted(int64_t lasted)
 int spool_finish_false_start(struct spool *sp, struct spool_run *run);
 /* 1 when the tombstone of the run is that of a false start */
 int spool_was_false_start(struct spool *sp, const struct run_key *key);
-int spool_tomb_drop(struct spool *sp, const int64_t tomb[3]);
 
 /* Values in memory that a rollback restores. */
 struct tally {
@@ -197,6 +206,7 @@ struct tally {
 		char name[CLUSTER_MAX];
 		int id;
 		int64_t cursor;
+		int64_t bytes; /* of its runs; share.c */
 	} clusters[CLUSTERS_MAX];
 	unsigned n_clusters;
 };
@@ -213,6 +223,7 @@ struct spool {
 	/* opened for reading: nothing is renamed */
 	int read_only;
 	int no_space; /* the last error was a full disk */
+	int shares;   /* the bytes of each cluster are counted */
 	char error[256];
 	int64_t boot;	/* CLOCK_BOOTTIME when opened, ms */
 	int64_t opened; /* spool_now() at that moment */
@@ -295,6 +306,14 @@ void spool_bind(sqlite3_stmt *st, const struct sql_value *values, size_t n);
 /* A statement with bound values, ready to step; NULL on an error. */
 sqlite3_stmt *spool_query(struct spool *sp, enum sql id,
     const struct sql_value *values, size_t n);
+/* 1 when the query has a row; 0 when not, or on an error. */
+int spool_has_row(struct spool *sp, enum sql id, const struct sql_value *values,
+    size_t n);
+/*
+ * Stores SQLite's last error, or the page whose checksum is wrong, for
+ * spool_error().  code: SQLite's, which the text then contains; 0 = without.
+ */
+void spool_error_note(struct spool *sp, int code);
 /*
  * Begins the transaction and executes a statement that changes rows; 0 or -1.
  */
@@ -305,8 +324,6 @@ int spool_change(struct spool *sp, enum sql id, const struct sql_value *values,
  * the statement.
  */
 int spool_step(struct spool *sp, sqlite3_stmt *st);
-/* Executes a statement that returns no rows; 0 or -1. */
-int spool_exec(struct spool *sp, sqlite3_stmt *st);
 /* Before each write: begins the transaction. 0 or -1. */
 int spool_begin(struct spool *sp);
 /* The id of a cluster in this file; -1 = unknown (add = 0) or error. */

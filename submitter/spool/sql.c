@@ -214,6 +214,11 @@ static const char *const texts[SQL__COUNT] = {
 	    "SELECT cluster, job, started, length(bytes) FROM stub"
 	    " WHERE started < ?1 LIMIT 1",
 	[SQL_RESOURCES_SIZES] = "SELECT length(bytes) FROM stub",
+	[SQL_SHARE_OF] = "SELECT cluster, coalesce(length(bytes), -1) FROM run"
+			 " LEFT JOIN record ON record.id = run.id"
+			 " WHERE run.id = ?1",
+	[SQL_SHARES] = "SELECT cluster, length(bytes) FROM record"
+		       " JOIN run ON run.id = record.id",
 };
 
 const char *

@@ -25,27 +25,6 @@
 #define WAITS (DUE | S(START_BLOCKED))
 #define ALL   ((1u << RUN_STATE__COUNT) - 1)
 
-/* The work that is due in each state. */
-static const char *const todos[RUN_STATE__COUNT] = {
-	[RUN_NONE] = "nothing",
-	[START_DUE] = "start request",
-	[START_DUE_ENDED] = "start request",
-	[START_BLOCKED] = "nothing until the earlier run is settled",
-	[START_CONFLICT] = "listing",
-	[STARTED] = "listing",
-	[START_COMMITTED] = "nothing until the end",
-	[STOP_BLOCKED] = "listing",
-	[STOP_DUE] = "stop request",
-	[RUN_DONE] = "nothing",
-	[START_REJECTED] = "nothing until an admin acts",
-	[STOP_REJECTED] = "nothing until an admin acts",
-	[DELETE_DUE] = "delete request",
-	[STOP_CONFLICT] = "listing",
-	[STOPPED_BY_OTHERS] = "nothing until an admin acts",
-	[BACKFILL_HELD] = "listing",
-	[KEPT_REPLACEABLE] = "nothing; removed after a day",
-};
-
 static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_RECORD] = "first record stored",
 	[RUN_EVENT_BACKFILL_RECORD] = "first record of a backfill stored",
@@ -245,9 +224,8 @@ run_move(struct spool *sp, struct spool_run *run, enum dest dest,
 	if (next == NEVER) {
 		sp->forbidden++;
 		log_limited(&said_forbidden, log_errorx,
-		    "%s: the event \"%s\" "
-		    "is not allowed in the state \"%s\"; the run keeps its "
-		    "state",
+		    "%s: the event \"%s\" is not allowed in the state \"%s\"; "
+		    "the run keeps its state",
 		    run_key_text(&run->key), run_event_text(event),
 		    run_state_label(run->state[dest]));
 		return -1;
@@ -275,79 +253,4 @@ uint64_t
 spool_forbidden(const struct spool *sp)
 {
 	return sp->forbidden;
-}
-
-/* Whether the state implies the end of the run: 1, 0, or -1 = not known. */
-static int
-says_ended(enum run_state state)
-{
-	switch (state) {
-	case START_DUE:
-	case STARTED:
-	case START_COMMITTED:
-		return 0;
-	case START_DUE_ENDED:
-	case STOP_BLOCKED:
-	case STOP_DUE:
-	case BACKFILL_HELD:
-		return 1;
-	default:
-		return -1;
-	}
-}
-
-static void
-next_print(FILE *f, enum dest dest, enum run_state state, enum run_event event)
-{
-	enum run_state open = run_next(dest, state, event, 0);
-	enum run_state ended = run_next(dest, state, event, 1);
-	int end = says_ended(state);
-
-	if (open == NEVER && ended == NEVER)
-		return;
-	if (open == NEVER || end == 1)
-		open = ended;
-	if (ended == NEVER || (end == 0 && open != NEVER))
-		ended = open;
-	fprintf(f, "    %-34s -> %s\n", events[event], run_state_label(open));
-	if (ended != open)
-		fprintf(f, "      %-32s -> %s\n", "if it has ended",
-		    run_state_label(ended));
-}
-
-/* Events that are possible in each state; the manual lists them once. */
-static int
-is_common(enum run_event event)
-{
-	return event == RUN_EVENT_QUARANTINED || event == RUN_EVENT_RECOVERED ||
-	    event == RUN_EVENT_TO_STREAM;
-}
-
-static void
-state_print(FILE *f, enum dest dest, enum run_state state)
-{
-	int e, any = state == RUN_DONE;
-
-	for (e = 0; e < RUN_EVENT__COUNT; e++)
-		any |= !is_common((enum run_event)e) &&
-		    row_find(dest, state, (enum run_event)e) != ROWS;
-	if (!any)
-		return;
-	fprintf(f, "  %s (due: %s)\n", run_state_label(state), todos[state]);
-	for (e = 0; e < RUN_EVENT__COUNT; e++)
-		if (!is_common((enum run_event)e))
-			next_print(f, dest, state, (enum run_event)e);
-}
-
-void
-run_table_print(FILE *f)
-{
-	int s;
-
-	fprintf(f, "REST\n");
-	for (s = 0; s < RUN_STATE__COUNT; s++)
-		state_print(f, DEST_REST, (enum run_state)s);
-	fprintf(f, "NATS\n");
-	for (s = 0; s < RUN_STATE__COUNT; s++)
-		state_print(f, DEST_NATS, (enum run_state)s);
 }

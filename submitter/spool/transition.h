@@ -7,7 +7,6 @@
 #define SUBMITTER_SPOOL_TRANSITION_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "submitter/spool/spool.h"
 
@@ -88,8 +87,5 @@ int run_move(struct spool *sp, struct spool_run *run, enum dest dest,
     enum run_event event, int64_t due, const char *reason);
 /* Events that were not allowed, since the process started. */
 uint64_t spool_forbidden(const struct spool *sp);
-
-/* Prints the table as the text that is in cc-slurm-adapter-protocol(7). */
-void run_table_print(FILE *f);
 
 #endif

@@ -21,28 +21,34 @@ name_of(enum conf_key key)
 }
 
 static void
-check_rest(struct conf_parse *p, int has_token)
+check_active_only(struct conf_parse *p)
+{
+	const char *name = name_of(CONF_ACTIVE_ONLY);
+	char second[256];
+
+	if (!conf_bool(&p->conf, CONF_ACTIVE_ONLY))
+		return;
+	if (conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
+		sizeof(second)) == 1)
+		conf_error(p, name, NULL,
+		    "is for one cluster and its two controllers, but "
+		    "`clusters` has several");
+	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
+		conf_error(p, name, NULL,
+		    "needs ccRestSubmitJobs: NATS cannot tell what the other "
+		    "controller has sent");
+}
+
+static void
+check_rest(struct conf_parse *p)
 {
 	const char *url = conf_str(&p->conf, CONF_CC_REST_URL);
 	const char *name = name_of(CONF_CC_REST_URL);
-	char second[256];
 	struct destination d;
 
 	if (conf_delivers_to_stream(&p->conf))
 		return; /* nothing is sent to cc-backend */
-	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
-	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS), 1, second,
-		sizeof(second)) == 1)
-		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
-		    "is for one "
-		    "cluster and its two controllers, but `clusters` has "
-		    "several");
-	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY) &&
-	    !conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
-		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
-		    "needs "
-		    "ccRestSubmitJobs: NATS cannot tell what the other "
-		    "controller has sent");
+	check_active_only(p);
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT)) {
 		if (!conf_is_set(p, CONF_NATS_SERVER))
 			conf_warn(p, name_of(CONF_CC_REST_SUBMIT), NULL,
@@ -53,23 +59,22 @@ check_rest(struct conf_parse *p, int has_token)
 	}
 	if (*url == '\0') {
 		conf_error(p, name, NULL,
-		    "is not set: no job can be sent "
-		    "(for NATS alone, set ccRestSubmitJobs to false)");
+		    "is not set: no job can be sent (for NATS alone, set "
+		    "ccRestSubmitJobs to false)");
 		return;
 	}
-	if (!has_token)
+	if (!p->has_token)
 		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL,
-		    "is not set, nor "
-		    "is ccRestJwtFile: cc-backend will refuse each request");
-	if (has_token && destination_parse_url(&d, url) == 0 && !d.tls &&
+		    "is not set, nor is ccRestJwtFile: cc-backend will refuse "
+		    "each request");
+	if (p->has_token && destination_parse_url(&d, url) == 0 && !d.tls &&
 	    !host_is_local(d.host))
 		conf_warn(p, name, NULL,
 		    "http to another host: the token is "
 		    "readable in the network; use https://");
 	if (strchr(url, '@') != NULL)
 		conf_warn(p, name, NULL,
-		    "has a password in it, which is not "
-		    "kept secret there");
+		    "has a password in it, which is not kept secret there");
 }
 
 static void
@@ -128,9 +133,8 @@ check_sockets(struct conf_parse *p)
 	    connect.kind == CONF_ADDRESS_UNIX &&
 	    strcmp(listen.path, connect.path) != 0)
 		conf_warn(p, name_of(CONF_PREP_CONNECT), NULL,
-		    "is not the "
-		    "path of prepSockListenPath: hooks on this host will not "
-		    "reach the daemon");
+		    "is not the path of prepSockListenPath: hooks on this host "
+		    "will not reach the daemon");
 	if (listen.kind == CONF_ADDRESS_UNIX && strcmp(listen.path, ctl) == 0)
 		conf_error(p, name_of(CONF_CTL_SOCK), NULL,
 		    "must not be the path of prepSockListenPath");
@@ -173,8 +177,8 @@ check_extra_paths(struct conf_parse *p)
 				hidden = conf_str(&p->conf, kept[k]);
 		if (hidden != NULL)
 			conf_error(p, name, NULL,
-			    "\"%.200s\" would "
-			    "allow Slurm's commands to read %.200s",
+			    "\"%.200s\" would allow Slurm's commands to read "
+			    "%.200s",
 			    path, hidden);
 	}
 }
@@ -212,7 +216,7 @@ void
 conf_check_all(struct conf_parse *p)
 {
 	conf_check_fan_in(p);
-	check_rest(p, p->has_token);
+	check_rest(p);
 	check_nats(p);
 	check_sockets(p);
 	check_extra_paths(p);

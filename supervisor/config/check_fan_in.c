@@ -46,19 +46,27 @@ unused_warn(struct conf_parse *p, const enum conf_key *keys, size_t n,
 			    name_of(because));
 }
 
-/* The host of a cluster. */
+/* names: the part of the text that says what `clusters` must contain. */
 static void
-check_deliver(struct conf_parse *p)
+check_needs(struct conf_parse *p, enum conf_key key, const char *names)
 {
-	const char *name = name_of(CONF_DELIVER);
+	const char *name = name_of(key);
 
 	if (!conf_is_set(p, CONF_NATS_SERVER))
 		conf_error(p, name, NULL,
 		    "is \"stream\", which needs natsServer");
 	if (strcmp(conf_str(&p->conf, CONF_CLUSTERS), "[]") == 0)
 		conf_error(p, name, NULL,
-		    "is \"stream\", which needs the name of the cluster in "
-		    "clusters");
+		    "is \"stream\", which needs the %s in clusters", names);
+}
+
+/* The host of a cluster. */
+static void
+check_deliver(struct conf_parse *p)
+{
+	const char *name = name_of(CONF_DELIVER);
+
+	check_needs(p, CONF_DELIVER, "name of the cluster");
 	if (conf_bool(&p->conf, CONF_ACTIVE_ONLY))
 		conf_error(p, name_of(CONF_ACTIVE_ONLY), NULL,
 		    "must not be true while %s is \"stream\": both "
@@ -74,13 +82,7 @@ check_source(struct conf_parse *p)
 {
 	const char *name = name_of(CONF_SOURCE);
 
-	if (!conf_is_set(p, CONF_NATS_SERVER))
-		conf_error(p, name, NULL,
-		    "is \"stream\", which needs natsServer");
-	if (strcmp(conf_str(&p->conf, CONF_CLUSTERS), "[]") == 0)
-		conf_error(p, name, NULL,
-		    "is \"stream\", which needs the names of the clusters in "
-		    "clusters");
+	check_needs(p, CONF_SOURCE, "names of the clusters");
 	if (!conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
 		conf_error(p, name_of(CONF_CC_REST_SUBMIT), NULL,
 		    "must not be false while %s is \"stream\": the runs are "

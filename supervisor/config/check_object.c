@@ -54,20 +54,15 @@ check_address(struct conf_parse *p, const char *name, const char *pattern,
 	conf_value_text(value, shown, sizeof(shown));
 	if (text == NULL || *text == '\0' || strlen(text) >= ACCEL_MAX) {
 		conf_error(p, name, pattern,
-		    "GPU %s must be a "
-		    "string like \"00000000:C1:00.0\", is %s",
+		    "GPU %s must be a string like \"00000000:C1:00.0\", is %s",
 		    slot, shown);
 		return -1;
 	}
 	if (!is_pci_address(text))
 		conf_warn(p, name, pattern,
-		    "GPU %s is %s, not "
-		    "like \"00000000:C1:00.0\"",
-		    slot, shown);
+		    "GPU %s is %s, not like \"00000000:C1:00.0\"", slot, shown);
 	if (json_object_get(seen, text) != NULL)
-		conf_warn(p, name, pattern,
-		    "GPU %s, %s, is in the "
-		    "list twice",
+		conf_warn(p, name, pattern, "GPU %s, %s, is in the list twice",
 		    slot, shown);
 	json_object_set_new(seen, text, json_true());
 	return 0;
@@ -93,8 +88,7 @@ check_slots(struct conf_parse *p, const char *name, const char *prefix,
 	{
 		if (!is_slot(slot))
 			conf_error(p, name, prefix,
-			    "\"%.32s\" is not the "
-			    "number of a GPU from 0 to %d",
+			    "\"%.32s\" is not the number of a GPU from 0 to %d",
 			    slot, ACCELS_MAX - 1);
 		else if (check_address(p, name, prefix, slot, v, seen) == -1)
 			return;
@@ -117,8 +111,8 @@ check_gpu(struct conf_parse *p, const char *name, const char *pattern,
 		check_slots(p, name, pattern, value, seen);
 	else if (!json_is_array(value) || json_array_size(value) > ACCELS_MAX)
 		conf_error(p, name, pattern,
-		    "must be a list of at most %d PCI "
-		    "addresses, or addresses by number, is %s",
+		    "must be a list of at most %d PCI addresses, or addresses "
+		    "by number, is %s",
 		    ACCELS_MAX, conf_value_text(value, shown, sizeof(shown)));
 	else
 		for (i = 0; i < json_array_size(value); i++) {
@@ -145,8 +139,8 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 	if (!json_is_array(value) || json_array_size(value) == 0 ||
 	    json_array_size(value) > THREADS_MAX) {
 		conf_error(p, name, pattern,
-		    "must be \"block\", "
-		    "\"interleaved\" or a list of thread ids, is %s",
+		    "must be \"block\", \"interleaved\" or a list of thread "
+		    "ids, is %s",
 		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
@@ -156,8 +150,8 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 		if (!json_is_integer(json_array_get(value, i)) || id < 0 ||
 		    id >= THREADS_MAX) {
 			conf_error(p, name, pattern,
-			    "thread %zu must be a "
-			    "whole number from 0 to %d, is %s",
+			    "thread %zu must be a whole number from 0 to %d, "
+			    "is %s",
 			    i, THREADS_MAX - 1,
 			    conf_value_text(json_array_get(value, i), shown,
 				sizeof(shown)));
@@ -189,8 +183,7 @@ check_cluster(struct conf_parse *p, const char *name, json_t *all,
 
 	if (!is_cluster_name(slurm) || !is_cluster_name(ours)) {
 		conf_error(p, name, slurm,
-		    "must be the name of a cluster, "
-		    "is %s",
+		    "must be the name of a cluster, is %s",
 		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
@@ -202,9 +195,7 @@ check_cluster(struct conf_parse *p, const char *name, json_t *all,
 		if (json_is_string(twin) &&
 		    strcmp(json_string_value(twin), ours) == 0)
 			conf_error(p, name, slurm,
-			    "\"%s\" is already the "
-			    "name of %.64s",
-			    ours, other);
+			    "\"%s\" is already the name of %.64s", ours, other);
 	}
 }
 
@@ -242,9 +233,7 @@ check_members(struct conf_parse *p, const char *key, const char *item,
 	{
 		if (!is_member(members, name)) {
 			conf_error(p, key, item,
-			    "has \"%.40s\", which is not "
-			    "one of %s",
-			    name,
+			    "has \"%.40s\", which is not one of %s", name,
 			    members == rule_members ?
 				"type, name, scope and when" :
 				"partition, qos, account and reservation");
@@ -256,8 +245,7 @@ check_members(struct conf_parse *p, const char *key, const char *item,
 		if (text == NULL || *text == '\0' ||
 		    strlen(text) > TAG_TEXT_MAX)
 			conf_error(p, key, item,
-			    "its %s must be a string of 1 "
-			    "to %d bytes, is %s",
+			    "its %s must be a string of 1 to %d bytes, is %s",
 			    name, TAG_TEXT_MAX,
 			    conf_value_text(value, shown, sizeof(shown)));
 	}
@@ -277,8 +265,7 @@ check_when(struct conf_parse *p, const char *key, const char *item,
 
 	if (!json_is_object(when)) {
 		conf_error(p, key, item,
-		    "its when must be an object { ... }, "
-		    "is %s",
+		    "its when must be an object { ... }, is %s",
 		    conf_value_text(when, shown, sizeof(shown)));
 		return;
 	}
@@ -314,8 +301,8 @@ check_scope(struct conf_parse *p, const char *key, const char *item,
 		    strcmp(text_of(rule, "scope", "global"),
 			text_of(other, "scope", "global")) != 0)
 			conf_error(p, key, item,
-			    "has the type and name of "
-			    "item %zu, but another scope",
+			    "has the type and name of item %zu, but another "
+			    "scope",
 			    i + 1);
 	}
 }
@@ -330,8 +317,7 @@ check_tags(struct conf_parse *p, const char *name, json_t *value)
 
 	if (!json_is_array(value) || json_array_size(value) > RULES_MAX) {
 		conf_error(p, name, NULL,
-		    "must be a list of at most %d rules "
-		    "{ ... }, is %s",
+		    "must be a list of at most %d rules { ... }, is %s",
 		    RULES_MAX, conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
@@ -340,8 +326,7 @@ check_tags(struct conf_parse *p, const char *name, json_t *value)
 		snprintf(item, sizeof(item), "item %zu", i + 1);
 		if (!json_is_object(rule)) {
 			conf_error(p, name, item,
-			    "must be an object { ... }, "
-			    "is %s",
+			    "must be an object { ... }, is %s",
 			    conf_value_text(rule, shown, sizeof(shown)));
 			continue;
 		}

@@ -134,9 +134,7 @@ check_string(struct conf_parse *p, enum conf_key key, const char *name,
 		return;
 	}
 	if ((int64_t)strlen(text) > rule->max) {
-		conf_error(p, name, NULL,
-		    "must have at most %lld bytes, "
-		    "is %s",
+		conf_error(p, name, NULL, "must have at most %lld bytes, is %s",
 		    (long long)rule->max, shown);
 		return;
 	}
@@ -164,8 +162,7 @@ check_int(struct conf_parse *p, enum conf_key key, const char *name,
 	if (!json_is_integer(value) || number < rule->min ||
 	    number > rule->max) {
 		conf_error(p, name, NULL,
-		    "must be a whole number%s from %lld "
-		    "to %lld, is %s",
+		    "must be a whole number%s from %lld to %lld, is %s",
 		    unit_of(key), (long long)rule->min, (long long)rule->max,
 		    conf_value_text(value, shown, sizeof(shown)));
 		return;
@@ -229,8 +226,7 @@ check_list(struct conf_parse *p, enum conf_key key, const char *name,
 	}
 	if ((int64_t)json_array_size(value) > rule->max)
 		conf_error(p, name, NULL,
-		    "must have at most %lld strings, "
-		    "has %zu",
+		    "must have at most %lld strings, has %zu",
 		    (long long)rule->max, json_array_size(value));
 	for (i = 0; i < json_array_size(value) && p->errors == before; i++) {
 		item = json_array_get(value, i);
@@ -238,9 +234,8 @@ check_list(struct conf_parse *p, enum conf_key key, const char *name,
 		text = json_string_value(item);
 		if (text == NULL || *text == '\0' || strlen(text) > ITEM_MAX)
 			conf_error(p, name, NULL,
-			    "must be a list of strings, "
-			    "item %zu is %s",
-			    i + 1, shown);
+			    "must be a list of strings, item %zu is %s", i + 1,
+			    shown);
 		else if ((wrong = text_wrong(key, text, buf, sizeof(buf))) !=
 		    NULL)
 			conf_error(p, name, NULL, "item %zu %s, is %s", i + 1,
@@ -264,8 +259,8 @@ check_secret(struct conf_parse *p, enum conf_key key, const char *name,
 		    (long long)conf_rule(key)->max);
 	else if (has_controls(text))
 		conf_error(p, name, NULL,
-		    "must have no control characters "
-		    "(a line break at its end?)");
+		    "must have no control characters (a line break at its "
+		    "end?)");
 	else if (key == CONF_CC_REST_JWT && strchr(text, ' ') != NULL)
 		conf_error(p, name, NULL, "must have no blanks");
 	else

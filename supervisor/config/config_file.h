@@ -200,9 +200,6 @@ int name_service_find(const char *name, unsigned *uid);
 enum conf_key conf_nats_login(struct conf_parse *p);
 
 /* secrets.c */
-/* Adds one secret for the memfd of the process that gets the key. */
-void conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
-    size_t n);
 /* Reads every file whose content goes into the memfd, and the token. */
 void conf_secrets_read(struct conf_parse *p);
 /* A sealed memfd with these bytes; owned by the caller, -1 with errno. */

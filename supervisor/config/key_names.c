@@ -34,9 +34,8 @@ static const struct obsolete_key {
 	const char *text; /* of the warning: why, and what to do */
 } obsolete_keys[] = {
 	{ "ipcSockPath",
-	    "was removed and has no effect; prepSockListenPath is "
-	    "where the daemon listens, prepSockConnectPath where the hook "
-	    "connects" },
+	    "was removed and has no effect; prepSockListenPath is where the "
+	    "daemon listens, prepSockConnectPath where the hook connects" },
 	{ "slurmSource",
 	    "the key has no effect; Slurm's text output is read "
 	    "in every version; remove the key" },

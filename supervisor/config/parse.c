@@ -57,9 +57,7 @@ unknown_key(struct conf_parse *p, const char *name)
 	guess = conf_key_guess(name);
 	if (guess != NULL)
 		conf_warn(p, name, NULL,
-		    "unknown key, ignored; "
-		    "probably %s is meant",
-		    guess);
+		    "unknown key, ignored; probably %s is meant", guess);
 	else
 		conf_warn(p, name, NULL, "unknown key, ignored");
 }
@@ -92,9 +90,7 @@ find_key(struct conf_parse *p, const char *name, enum conf_key *key)
 	}
 	if (strcasecmp(right, name) == 0)
 		conf_warn(p, name, NULL,
-		    "read as %s, which is the correct "
-		    "spelling",
-		    right);
+		    "read as %s, which is the correct spelling", right);
 	return 1;
 }
 
@@ -123,9 +119,8 @@ syntax_error(struct conf_parse *p, json_error_t *error)
 		*quoted = '\0';
 	if (error->line > 0)
 		conf_error(p, NULL, NULL,
-		    "line %d, column %d: not valid JSON: "
-		    "%s",
-		    error->line, error->column, error->text);
+		    "line %d, column %d: not valid JSON: %s", error->line,
+		    error->column, error->text);
 	else
 		conf_error(p, NULL, NULL, "not valid JSON: %s", error->text);
 	explicit_bzero(error, sizeof(*error));
@@ -171,9 +166,7 @@ check_mode(struct conf_parse *p, unsigned mode)
 {
 	if (mode & S_IWOTH)
 		conf_error(p, NULL, NULL,
-		    "is writable by other users (mode "
-		    "%04o): chmod 640",
-		    mode);
+		    "is writable by other users (mode %04o): chmod 640", mode);
 	else if ((mode & S_IROTH) && holds_secret(p))
 		conf_warn(p, NULL, NULL,
 		    "has secrets and is readable by other "

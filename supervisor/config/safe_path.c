@@ -100,7 +100,12 @@ parents_are_unsafe(const char *path, uid_t self, char *text, size_t size)
 	return directory_is_unsafe("/", self, text, size);
 }
 
-int
+/*
+ * 1 when another user than root and self can change the file, with a sentence
+ * in text that contains the command to repair it; 0 when not, or when the file
+ * does not exist.
+ */
+static int
 path_is_unsafe(const char *path, uid_t self, char *text, size_t size)
 {
 	char real[PATH_MAX];

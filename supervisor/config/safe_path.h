@@ -6,20 +6,9 @@
 #ifndef SUPERVISOR_CONFIG_SAFE_PATH_H
 #define SUPERVISOR_CONFIG_SAFE_PATH_H
 
-#include <sys/types.h>
-
-#include <stddef.h>
-
 #include "common/model/conf.h"
 
 #define UNSAFE_TEXT_MAX 1024 /* bytes with the NUL; two paths are cut */
-
-/*
- * 1 when another user than root and self can change the file, with a sentence
- * in text that contains the command to repair it; 0 when not, or when the file
- * does not exist.
- */
-int path_is_unsafe(const char *path, uid_t self, char *text, size_t size);
 
 struct unsafe_path {
 	unsigned next;	   /* 0 before the first call */

@@ -109,9 +109,9 @@ done:
 	return text;
 }
 
-void
-conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
-    size_t n)
+/* Adds one secret for the memfd of the process that gets the key. */
+static void
+secret_add(struct conf_parse *p, enum conf_key key, const void *bytes, size_t n)
 {
 	struct writer *to = conf_is_for(&p->conf, key, ROLE_RECEIVER) ?
 	    &p->receiver_secrets :
@@ -121,8 +121,8 @@ conf_secret_add(struct conf_parse *p, enum conf_key key, const void *bytes,
 	wr_blob(to, bytes, n);
 	if (wr_end(to) == -1)
 		conf_error(p, conf_rule(key)->name, NULL,
-		    "all secrets and "
-		    "certificates together are too long (at most %u bytes)",
+		    "all secrets and certificates together are too long (at "
+		    "most %u bytes)",
 		    CONF_SECRETS_MAX);
 }
 
@@ -144,9 +144,8 @@ key_file_read(struct conf_parse *p, enum conf_key key, size_t max, size_t *n)
 	    (mode & (S_IROTH | S_IWOTH)) == 0)
 		return text;
 	conf_error(p, rule->name, NULL,
-	    "%.256s: is %s by other users "
-	    "(mode %04o): chmod 600",
-	    path, mode & S_IROTH ? "readable" : "writable", mode);
+	    "%.256s: is %s by other users (mode %04o): chmod 600", path,
+	    mode & S_IROTH ? "readable" : "writable", mode);
 	explicit_bzero(text, *n);
 	free(text);
 	return NULL;
@@ -165,7 +164,7 @@ add_file(struct conf_parse *p, enum conf_key key, const char *sign,
 		conf_error(p, conf_rule(key)->name, NULL, "%.256s: is not %s",
 		    conf_str(&p->conf, key), what);
 	else
-		conf_secret_add(p, key, text, n);
+		secret_add(p, key, text, n);
 	explicit_bzero(text, n);
 	free(text);
 }
@@ -195,12 +194,10 @@ add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 		if (text[i] > ' ' && text[i] < 0x7f)
 			continue;
 		conf_error(p, "ccRestJwtFile", NULL,
-		    "%.256s: has more than "
-		    "one word or is not a token",
-		    source);
+		    "%.256s: has more than one word or is not a token", source);
 		return;
 	}
-	conf_secret_add(p, CONF_CC_REST_JWT, text, n);
+	secret_add(p, CONF_CC_REST_JWT, text, n);
 	p->has_token = 1;
 }
 
@@ -247,8 +244,7 @@ read_token(struct conf_parse *p)
 		if (given == NULL)
 			read_credential(p);
 		else {
-			conf_secret_add(p, CONF_CC_REST_JWT, given,
-			    strlen(given));
+			secret_add(p, CONF_CC_REST_JWT, given, strlen(given));
 			p->has_token = 1;
 		}
 		return;
@@ -273,7 +269,7 @@ add_plain(struct conf_parse *p, enum conf_key key)
 	const char *text = p->secret[key];
 
 	if (text != NULL && *text != '\0')
-		conf_secret_add(p, key, text, strlen(text));
+		secret_add(p, key, text, strlen(text));
 }
 
 static int

@@ -74,8 +74,7 @@ bounding_reduce(void)
 		if (!is_kept(cap) &&
 		    prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1 &&
 		    errno != EPERM)
-			fatal("cannot drop capability %d from the bounding "
-			      "set",
+			fatal("cannot drop capability %d from the bounding set",
 			    (int)cap);
 	}
 }

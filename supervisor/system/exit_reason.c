@@ -81,8 +81,7 @@ seccomp_text(int kmsg, pid_t pid, char *buf, size_t size)
 	name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(),
 	    (int)syscall_nr);
 	snprintf(buf, size,
-	    "was killed by its seccomp filter: system call "
-	    "%ld (%s)",
+	    "was killed by its seccomp filter: system call %ld (%s)",
 	    syscall_nr, name != NULL ? name : "unknown");
 	free(name);
 }

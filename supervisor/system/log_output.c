@@ -176,15 +176,21 @@ any_write(const struct log_line *line)
 	return line_write(line);
 }
 
-void
-log_output_write(const struct log_line *line)
+struct log_line
+log_output_loss(const char *text)
 {
-	char text[96];
-	struct log_line count = { .sender = "supervisor",
+	return (struct log_line) { .sender = "supervisor",
 		.kind = LOG_WARN,
 		.id = LOG_ID_LINES_LOST,
 		.cluster = "",
 		.text = text };
+}
+
+void
+log_output_write(const struct log_line *line)
+{
+	char text[96] = "";
+	struct log_line count = log_output_loss(text);
 
 	recent_warning_add(line, (int64_t)time(NULL));
 	snprintf(text, sizeof(text),

@@ -18,6 +18,8 @@ void log_output_init(void);
  * may not find the unit of a process that has ended.
  */
 void log_output_fields(void);
+/* The supervisor's warning that lines are lost; borrows text. */
+struct log_line log_output_loss(const char *text);
 /* Writes a line of any process; keeps a warning, see recent_warnings.h. */
 void log_output_write(const struct log_line *line);
 /* 0 when the reader of standard error does not read; does not wait. */

@@ -133,12 +133,8 @@ bytes_add(struct log_pipe *lp, const char *p, size_t n)
 static void
 suppressed_report(struct log_pipe *lp)
 {
-	char text[128];
-	struct log_line line = { .sender = "supervisor",
-		.kind = LOG_WARN,
-		.id = LOG_ID_LINES_LOST,
-		.cluster = "",
-		.text = text };
+	char text[128] = "";
+	struct log_line line = log_output_loss(text);
 
 	if (lp->suppressed == 0)
 		return;

@@ -25,10 +25,11 @@
 #define EXIT_MARGIN_MS 300   /* after the grace, on a busy machine */
 
 /*
- * The first restart is immediate: most causes are gone then.  A cause that
- * stays must not load the machine.
+ * Delay before the next start after so many failures in a row, in ms.  The
+ * first restart is immediate: most causes are gone then.  A cause that stays
+ * must not load the machine.
  */
-unsigned
+static unsigned
 restart_delay(unsigned failures)
 {
 	static const unsigned waits[] = { 0, 0, 100, 500, 1000, 2000, 5000,

@@ -151,8 +151,6 @@ void child_kill(struct child *c, const char *why);
 void child_exited(struct child *c, int status);
 /* The worker with this pid, or NULL. */
 struct child *child_find(struct workers *w, pid_t pid);
-/* Delay before the next start after so many failures in a row, in ms. */
-unsigned restart_delay(unsigned failures);
 
 /* quarantine.c: runs during which workers crashed. */
 /*

@@ -327,5 +327,13 @@ def stream_config(cluster, replicas=3, **more):
                  "deny_delete": True}, **more)
 
 
+def nodes_config(cluster, replicas=3):
+    """The stream of the states of nodes."""
+    name = escaped(cluster)
+    return {"name": "CC_NODES_" + name, "subjects": ["cc.nodes." + name + ".*"], "retention": "limits",
+            "discard": "old", "storage": "file", "num_replicas": replicas, "max_age": 3600 * 10**9,
+            "max_bytes": 16 << 20, "max_msg_size": 512 << 10, "max_msgs_per_subject": 1, "deny_delete": True}
+
+
 CONSUMER = {"durable_name": "centre", "deliver_policy": "all", "ack_policy": "explicit",
             "ack_wait": 150 * 10**9, "max_ack_pending": 256, "replay_policy": "instant"}

@@ -14,7 +14,7 @@
 static void
 answer_check(const uint8_t *bytes, size_t n)
 {
-	static const struct api_limits limits = { 3, 86400, 1 << 20 };
+	static const struct api_limits limits = { 3, 86400, 1 << 20, 0 };
 	struct api_answer a;
 
 	if (api_answer_read(&a, bytes, n) == -1)

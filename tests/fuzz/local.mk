@@ -9,7 +9,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_channel fuzz_conf fuzz_details fuzz_ex
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
 	fuzz_job_list fuzz_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
-	fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
+	fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
 	fuzz_spool fuzz_stream_api fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values
 endif
@@ -87,6 +87,10 @@ fuzz_payload_LDADD = $(PAYLOAD_LIBS)
 fuzz_question_SOURCES = tests/fuzz/fuzz_question.c tests/fuzz/fuzz.h
 fuzz_question_LDFLAGS = $(fuzz_link)
 fuzz_question_LDADD = $(QUESTION_LIBS)
+
+fuzz_node_json_SOURCES = tests/fuzz/fuzz_node_json.c tests/fuzz/fuzz.h
+fuzz_node_json_LDFLAGS = $(fuzz_link)
+fuzz_node_json_LDADD = $(RECORD_LIBS)
 
 fuzz_record_json_SOURCES = tests/fuzz/fuzz_record_json.c tests/fuzz/fuzz.h
 fuzz_record_json_LDFLAGS = $(fuzz_link)

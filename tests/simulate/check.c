@@ -284,7 +284,8 @@ check_is_replaced(const struct truth_run *t)
 	if (!last_requeued || !is_requeued_early(t))
 		return 0;
 	for (n = t->newer; n != NULL; n = n->newer)
-		if (n->start - t->start < REFUSED_WITHIN && n->in_cc == 1)
+		if (n->start - t->start < REFUSED_WITHIN &&
+		    (n->in_cc == 1 || n->lost))
 			return 1;
 	return 0;
 }
@@ -320,7 +321,8 @@ check_end(void)
 	for (i = 0; (t = truth_run(i)) != NULL; i++) {
 		if (t->in_cc == 1 || !t->ran || t->may_lack)
 			continue;
-		invariant(t->lost || check_is_refused(t),
+		invariant(t->lost || check_is_refused(t) ||
+			check_is_replaced(t),
 		    "job %llu (%lld to %lld) is not in cc-backend",
 		    (unsigned long long)t->job, (long long)t->start,
 		    (long long)t->end);

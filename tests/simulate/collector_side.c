@@ -369,7 +369,7 @@ collector_side_link(void)
 
 	if (!supervised_serves(side.submitter) || side.incarnation == 0)
 		return;
-	l = link_new(PROCESS_NONE, PROCESS_SUBMITTER);
+	l = link_new(PROCESS_NONE, supervised_process(side.submitter));
 	if (side.link != NULL)
 		link_close(side.link, 0);
 	side.link = l;

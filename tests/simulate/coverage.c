@@ -13,10 +13,11 @@
 
 #define COUNTS_MAX 64 /* states, events, places */
 #define RULES_MAX  128
+#define DESTS	   2
 #define TEXT_MAX   400
 
 struct counts {
-	uint64_t moves[COUNTS_MAX][COUNTS_MAX];
+	uint64_t moves[DESTS][COUNTS_MAX][COUNTS_MAX];
 	uint64_t rules[RULES_MAX];
 	struct {
 		char name[16];
@@ -38,9 +39,9 @@ coverage_begin(void)
 }
 
 void
-coverage_add(unsigned state, unsigned event)
+coverage_add(unsigned dest, unsigned state, unsigned event)
 {
-	counts->moves[state][event]++;
+	counts->moves[dest][state][event]++;
 }
 
 void
@@ -68,25 +69,38 @@ coverage_point(const char *where, int crashed)
 
 /* Prints the transitions with a count, or those without. */
 static unsigned
-moves_print(int with)
+moves_print(unsigned dest, int with)
 {
 	const char *from, *what;
 	unsigned state, event, n = 0;
+	uint64_t count;
 	int allowed;
 
 	for (state = 0; state < COUNTS_MAX; state++)
 		for (event = 0; event < COUNTS_MAX; event++) {
-			allowed = submitter_transition(state, event, &from,
-			    &what);
-			if (allowed != 1 ||
-			    (counts->moves[state][event] > 0) != with)
+			allowed = submitter_transition(dest, state, event,
+			    &from, &what);
+			count = counts->moves[dest][state][event];
+			if (allowed != 1 || (count > 0) != with)
 				continue;
-			printf("%10llu %s: %s\n",
-			    (unsigned long long)counts->moves[state][event],
-			    from, what);
+			printf("%10llu %s%s: %s\n", (unsigned long long)count,
+			    dest == 0 ? "" : "NATS: ", from, what);
 			n++;
 		}
 	return n;
+}
+
+/* A simulation without NATS takes none of its transitions. */
+static int
+dest_is_used(unsigned dest)
+{
+	unsigned state, event;
+
+	for (state = 0; state < COUNTS_MAX; state++)
+		for (event = 0; event < COUNTS_MAX; event++)
+			if (counts->moves[dest][state][event] > 0)
+				return 1;
+	return 0;
 }
 
 static unsigned
@@ -120,9 +134,16 @@ points_print(void)
 void
 coverage_print(void)
 {
-	unsigned taken = moves_print(1), never = moves_print(0);
+	unsigned dest, taken, never;
 
-	printf("%u of %u transitions were taken\n", taken, taken + never);
+	for (dest = 0; dest < DESTS; dest++) {
+		if (!dest_is_used(dest))
+			continue;
+		taken = moves_print(dest, 1);
+		never = moves_print(dest, 0);
+		printf("%u of %u transitions of %s were taken\n", taken,
+		    taken + never, dest == 0 ? "cc-backend" : "NATS");
+	}
 	taken = rules_print(1);
 	never = rules_print(0);
 	printf("%u of %u rows of the answers were taken\n", taken,

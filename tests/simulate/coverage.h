@@ -10,7 +10,8 @@
 
 /* Before the first seed: the counts are shared with the processes of seeds. */
 void coverage_begin(void);
-void coverage_add(unsigned state, unsigned event);
+/* dest: 0 cc-backend, 1 NATS (enum dest) */
+void coverage_add(unsigned dest, unsigned state, unsigned event);
 void coverage_rule(unsigned row);
 /* The process has come to the place; crashed: it ends there. */
 void coverage_point(const char *where, int crashed);
@@ -19,10 +20,10 @@ void coverage_print(void);
 
 /*
  * Of the submitter's side: the texts of a transition.  1 when the table allows
- * it for cc-backend, 0 when not, -1 when there is no such state or event.
+ * it, 0 when not, -1 when there is no such state or event.
  */
-int submitter_transition(unsigned state, unsigned event, const char **from,
-    const char **what);
+int submitter_transition(unsigned dest, unsigned state, unsigned event,
+    const char **from, const char **what);
 /* The text of a row of the table of answers.  0, or -1: there is no such row. */
 int submitter_rule(unsigned i, char *text, size_t size);
 

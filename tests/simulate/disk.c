@@ -34,13 +34,39 @@ struct handle {
 	int remove; /* when it is closed */
 };
 
-static struct {
+static struct disk {
 	struct file files[FILES_MAX];
 	size_t capacity;
 	int broken;
 	struct prng random;
-	sqlite3_vfs vfs;
-} disk;
+} disks[DISKS];
+
+static unsigned chosen; /* by the world */
+static sqlite3_vfs disk_vfs;
+static sqlite3_vfs above[PROCESS__COUNT]; /* of the products */
+static sqlite3_vfs proxy;		  /* has their name */
+
+/* A process has the disk of its host. */
+static struct disk *
+disk_here(void)
+{
+	switch (process_current()) {
+	case PROCESS_NONE:
+		return &disks[chosen];
+	case PROCESS_CLUSTER:
+		return &disks[DISK_OF_CLUSTER];
+	default:
+		return &disks[0];
+	}
+}
+
+#define disk (*disk_here())
+
+void
+disk_choose(unsigned n)
+{
+	chosen = n;
+}
 
 static void
 room(uint8_t **p, size_t *cap, size_t n)
@@ -541,10 +567,34 @@ vfs_error_code(sqlite3_vfs *vfs, int n, char *out)
 	return 0;
 }
 
+static int
+proxy_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+    int *out)
+{
+	sqlite3_vfs *own = &above[process_current()];
+
+	(void)vfs;
+	return own->xOpen(own, name, file, flags, out);
+}
+
+void
+disk_vfs_above(const sqlite3_vfs *vfs)
+{
+	above[process_current()] = *vfs;
+	if (proxy.zName != NULL)
+		return;
+	proxy = *vfs;
+	proxy.zName = strdup(vfs->zName);
+	if (proxy.zName == NULL)
+		abort();
+	proxy.xOpen = proxy_open;
+	sqlite3_vfs_register(&proxy, 0);
+}
+
 void
 disk_begin(void)
 {
-	disk.vfs = (sqlite3_vfs) {
+	disk_vfs = (sqlite3_vfs) {
 		.iVersion = 2,
 		.szOsFile = sizeof(struct handle),
 		.mxPathname = NAME_LEN - 1,
@@ -559,12 +609,13 @@ disk_begin(void)
 		.xGetLastError = vfs_error_code,
 		.xCurrentTimeInt64 = vfs_time64,
 	};
-	prng_init(&disk.random, world_seed(), "disk");
-	disk.capacity = SIZE_MAX / 4;
+	prng_init(&disks[0].random, world_seed(), "disk");
+	prng_init(&disks[DISK_OF_CLUSTER].random, world_seed(), "second disk");
+	disks[0].capacity = disks[DISK_OF_CLUSTER].capacity = SIZE_MAX / 4;
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	sqlite3_initialize();
-	sqlite3_vfs_register(&disk.vfs, 1);
+	sqlite3_vfs_register(&disk_vfs, 1);
 }
 
 void
@@ -577,5 +628,4 @@ disk_process_ended(void)
 		if (strncmp(disk.files[i].name, "temporary.", 10) == 0)
 			disk.files[i].there = disk.files[i].was_there = 0;
 	}
-	sqlite3_vfs_register(&disk.vfs, 1);
 }

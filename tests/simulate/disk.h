@@ -10,12 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Each host has a disk; a process has that of its host. */
+#define DISKS		2
+#define DISK_OF_CLUSTER 1 /* of a fan-in; all other processes have disk 0 */
+/* The disk of the calls that the world makes; 0 at the beginning. */
+void disk_choose(unsigned n);
+
 /* Registers the VFS as SQLite's default. */
 void disk_begin(void);
 /*
- * After a process ended: its locks are gone, and the VFS is registered again,
- * because the product's own VFS was part of the reset memory.
+ * The VFS that a product puts above: copied, because a crash resets the memory
+ * of the process.  Each process opens files with its own one.
  */
+struct sqlite3_vfs;
+void disk_vfs_above(const struct sqlite3_vfs *vfs);
+/* After a process ended: its locks are gone. */
 void disk_process_ended(void);
 void disk_power_cut(void);
 /* Bytes of all files that may be in use; less than in use is a full disk. */

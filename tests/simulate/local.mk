@@ -8,6 +8,11 @@ EXTRA_LIBRARIES += tests/simulate/libworld.a
 tests_simulate_libworld_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
 	$(SQLITE_CFLAGS) $(JANSSON_CFLAGS)
 tests_simulate_libworld_a_SOURCES = \
+	tests/simulate/broker.c \
+	tests/simulate/broker.h \
+	tests/simulate/broker_faults.c \
+	tests/simulate/broker_private.h \
+	tests/simulate/broker_stream.c \
 	tests/simulate/link.c \
 	tests/simulate/link.h \
 	tests/simulate/reduce.c \
@@ -36,17 +41,20 @@ SIMULATE_WORKER = common/worker/libworker.a common/ipc/libipc.a \
 # The submitter.
 EXTRA_LIBRARIES += tests/simulate/libsubmitter-side.a
 tests_simulate_libsubmitter_side_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) \
-	$(CURL_CFLAGS) -U_FORTIFY_SOURCE
+	$(CURL_CFLAGS) $(SQLITE_CFLAGS) -U_FORTIFY_SOURCE
 tests_simulate_libsubmitter_side_a_SOURCES = \
-	common/nats/nats_none.c \
-	submitter/nats/nats_none.c \
+	submitter/nats/nats_ack.c \
+	submitter/nats/nats_ack.h \
+	tests/simulate/process_net.c \
 	tests/simulate/submitter_answers.c \
 	tests/simulate/submitter_files.c \
 	tests/simulate/submitter_http.c \
+	tests/simulate/submitter_nats.c \
 	tests/simulate/submitter_states.c
 SIMULATE_SUBMITTER = $(submitter_submitter_OBJECTS) \
 	tests/simulate/libprocess.a tests/simulate/libsubmitter-side.a
-SIMULATE_WRAP = -Wl,--wrap=run_move -Wl,--wrap=response_classify
+SIMULATE_WRAP = -Wl,--wrap=run_move -Wl,--wrap=response_classify \
+	-Wl,--wrap=sqlite3_vfs_register
 SIMULATE_KEEP = submitter_transition submitter_rule
 SIMULATE_SUBMITTER_BOXES = submitter/libsubmitter.a \
 	submitter/reconcile/libreconcile.a submitter/delivery/libdelivery.a \

@@ -2,7 +2,8 @@
 /*
  * The calls on files that the submitter makes without SQLite: the reserve, the
  * header of the spool, damaged files.  A descriptor is the number of the file
- * on the simulated disk and FD_FIRST.
+ * on the simulated disk and FD_FIRST.  The linker puts
+ * __wrap_sqlite3_vfs_register() in front of sqlite3_vfs_register().
  */
 #include "config.h"
 
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,4 +101,14 @@ access(const char *path, int mode)
 
 	(void)mode;
 	return rc >= 0 ? 0 : result(rc);
+}
+
+int __wrap_sqlite3_vfs_register(sqlite3_vfs *vfs, int is_default);
+
+int
+__wrap_sqlite3_vfs_register(sqlite3_vfs *vfs, int is_default)
+{
+	(void)is_default;
+	disk_vfs_above(vfs);
+	return SQLITE_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The submitter's HTTP client, resolver and secrets in the simulation: the
- * functions of submitter/net on the simulated network.
+ * The submitter's HTTP client in the simulation: the functions of submitter/net
+ * on the simulated network.
  */
 #include "config.h"
 
@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/net/resolver.h"
-#include "common/net/secret.h"
 #include "submitter/net/http.h"
 #include "tests/simulate/backend.h"
 #include "tests/simulate/world.h"
@@ -210,46 +208,5 @@ http_send(struct http_client *r, struct http_request *req)
 	    is_read ? READ_MS : WRITE_MS, on_end, c);
 	if (req->body != NULL)
 		wr_clear(req->body);
-	return 0;
-}
-
-/* --- names and secrets --- */
-
-void
-resolver_prepare(void)
-{
-}
-
-struct resolver *
-resolver_new(struct event_base *base)
-{
-	(void)base;
-	return world_alloc(1);
-}
-
-void
-resolver_free(struct resolver *n)
-{
-	free(n);
-}
-
-void
-resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p,
-    size_t len)
-{
-	(void)n;
-	(void)which;
-	(void)p;
-	(void)len;
-}
-
-void
-secret_wipe_all(void)
-{
-}
-
-int
-secret_is_unlocked(void)
-{
 	return 0;
 }

@@ -27,20 +27,20 @@ __wrap_run_move(struct spool *sp, struct spool_run *run, enum dest dest,
 	    run_state_label(before));
 	trace("%s: %s: %s", run_key_text(&run->key), run_event_text(event),
 	    run_state_label(run->state[dest]));
-	coverage_add(before, event);
+	coverage_add(dest, before, event);
 	return rc;
 }
 
 int
-submitter_transition(unsigned state, unsigned event, const char **from,
-    const char **what)
+submitter_transition(unsigned dest, unsigned state, unsigned event,
+    const char **from, const char **what)
 {
 	if (state >= RUN_STATE__COUNT || event >= RUN_EVENT__COUNT)
 		return -1;
 	*from = run_state_label((enum run_state)state);
 	*what = run_event_text((enum run_event)event);
-	return run_next(DEST_REST, (enum run_state)state, (enum run_event)event,
-		   0) != RUN_STATE__COUNT ||
-	    run_next(DEST_REST, (enum run_state)state, (enum run_event)event,
-		1) != RUN_STATE__COUNT;
+	return run_next((enum dest)dest, (enum run_state)state,
+		   (enum run_event)event, 0) != RUN_STATE__COUNT ||
+	    run_next((enum dest)dest, (enum run_state)state,
+		(enum run_event)event, 1) != RUN_STATE__COUNT;
 }

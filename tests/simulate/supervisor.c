@@ -43,6 +43,12 @@ supervised_conf_get(const struct supervised *sv)
 	return &sv->conf;
 }
 
+enum process_id
+supervised_process(const struct supervised *sv)
+{
+	return sv->id;
+}
+
 int
 supervised_fd(const struct supervised *sv)
 {

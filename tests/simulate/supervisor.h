@@ -28,6 +28,7 @@ struct supervised *supervised_new(enum process_id id, enum role role,
 void supervised_conf(struct supervised *sv, enum conf_key key,
     const char *value);
 const struct conf *supervised_conf_get(const struct supervised *sv);
+enum process_id supervised_process(const struct supervised *sv);
 /* Starts the process with process_start(). */
 void supervised_start(struct supervised *sv);
 /* For process_main(), in process_ops.start. */

@@ -24,7 +24,7 @@ static struct {
 static uint64_t *failure; /* a hash of the invariant */
 
 static const char *const process_names[PROCESS__COUNT] = { "world", "submitter",
-	"collector" };
+	"collector", "cluster", "receiver" };
 
 /* --- random numbers: splitmix64 for the state, xoshiro256** --- */
 

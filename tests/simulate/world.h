@@ -40,9 +40,11 @@ int prng_chance(struct prng *p, unsigned n);
 /* --- processes --- */
 
 enum process_id {
-	PROCESS_NONE, /* the world itself: never crashes */
-	PROCESS_SUBMITTER,
+	PROCESS_NONE,	   /* the world itself: never crashes */
+	PROCESS_SUBMITTER, /* of a fan-in: at the centre */
 	PROCESS_COLLECTOR,
+	PROCESS_CLUSTER,  /* of a fan-in: the submitter at the cluster */
+	PROCESS_RECEIVER, /* the same, at the centre */
 	PROCESS__COUNT
 };
 

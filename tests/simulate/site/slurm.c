@@ -522,12 +522,26 @@ job_wait(struct slurm_job *job)
 	job_after(job, wait, job->fate == FATE_CANCEL ? job_cancel : job_start);
 }
 
+static int
+id_is_taken(uint32_t id)
+{
+	const struct slurm_job *job;
+
+	for (job = slurm.first; job != NULL; job = job->next)
+		if (job->id == id)
+			return 1;
+	return 0;
+}
+
+/* slurmctld gives no id that one of its jobs has. */
 static uint32_t
 id_take(void)
 {
-	if (slurm.id_next > slurm.o.id_last)
-		slurm.id_next = 1;
-	return slurm.id_next++;
+	do {
+		if (slurm.id_next > slurm.o.id_last)
+			slurm.id_next = slurm.o.id_first;
+	} while (id_is_taken(slurm.id_next++));
+	return slurm.id_next - 1;
 }
 
 /* The last task to start has the id of the array. */
@@ -552,12 +566,14 @@ array_new(void)
 static void
 het_new(void)
 {
-	uint32_t i, leader = slurm.id_next;
+	uint32_t i, leader = 0;
 	int64_t wait = (int64_t)prng_below(dice(), 60000);
 	struct slurm_job *job;
 
 	for (i = 0; i < 2; i++) {
 		job = job_new(id_take());
+		if (i == 0)
+			leader = job->id;
 		job->het_job = leader;
 		job->het_offset = i;
 		if (job->fate == FATE_CANCEL)

@@ -156,6 +156,11 @@ test_nats_conf_LDADD = $(COMMON_NATS_LIBS)
 test_nkey_SOURCES = tests/unit/common/nats/test_nkey.c
 test_nkey_LDADD = $(COMMON_NATS_LIBS)
 
+check_PROGRAMS += test_node_json
+TESTS += test_node_json
+test_node_json_SOURCES = tests/unit/common/record/test_node_json.c
+test_node_json_LDADD = $(RECORD_LIBS)
+
 check_PROGRAMS += test_record_json
 TESTS += test_record_json
 test_record_json_SOURCES = tests/unit/common/record/test_record_json.c

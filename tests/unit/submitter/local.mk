@@ -80,6 +80,11 @@ TESTS += test_runs
 test_runs_SOURCES = tests/unit/submitter/spool/test_runs.c
 test_runs_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_share
+TESTS += test_share
+test_share_SOURCES = tests/unit/submitter/spool/test_share.c
+test_share_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_whole
 TESTS += test_whole
 test_whole_SOURCES = tests/unit/submitter/spool/test_whole.c

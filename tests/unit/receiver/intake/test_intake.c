@@ -21,6 +21,17 @@ static unsigned n_frames, type;
 static uint64_t frame, identity, sequence;
 static char cluster[CLUSTER_MAX];
 static struct job got;
+static unsigned n_nodes;
+static struct node_state node; /* the last one */
+
+static void
+nodes_read(struct reader *r)
+{
+	rd_name(r, cluster, sizeof(cluster));
+	for (n_nodes = rd_u32(r); frame < n_nodes; frame++)
+		node_read(r, &node);
+	CHECK_INT(rd_end(r), 0);
+}
 
 static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
@@ -28,6 +39,11 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 {
 	n_frames++;
 	type = h->type;
+	if (type == MSG_NODES) {
+		frame = 0;
+		nodes_read(r);
+		return;
+	}
 	frame = rd_u64(r);
 	job_clear(&got);
 	job_init(&got);
@@ -222,6 +238,56 @@ test_quarantine(void)
 	cleanup();
 }
 
+static enum stream_take
+states(const char *subject, const char *text)
+{
+	struct stream_message m = { "al pha", subject, "", 99, 1,
+		(const uint8_t *)text, strlen(text) };
+	enum stream_take take = intake_states(intake, &m);
+
+	loop_settle(base);
+	return take;
+}
+
+#define STATES(of) \
+	"{\"schema\":1,\"cluster\":\"" of \
+	"\",\"nodes\":[{\"name\":\"n1\",\"state\":\"idle\"}," \
+	"{\"name\":\"n2\",\"state\":\"mixed\",\"jobsRunning\":2}]}"
+
+/* States of nodes are sent on, and those of another cluster are not. */
+static void
+test_states(void)
+{
+	setup();
+	CHECK_INT(states("cc.nodes.al=20pha.63", STATES("al pha")),
+	    STREAM_DONE);
+	CHECK_INT(n_frames, 1);
+	CHECK_INT(type, MSG_NODES);
+	CHECK_STR(cluster, "al pha");
+	CHECK_INT(n_nodes, 2);
+	CHECK_STR(node.host, "n2");
+	CHECK_STR(node.states, "mixed");
+	CHECK_INT(node.jobs, 2);
+	CHECK_INT(intake_counts(intake)->states, 1);
+	states("cc.nodes.al=20pha.0", STATES("beta"));
+	states("cc.nodes.beta.0", STATES("al pha"));
+	states("cc.nodes.al=20pha.64", STATES("al pha"));
+	states("cc.nodes.al=20pha.07", STATES("al pha"));
+	states("cc.nodes.al=20pha", STATES("al pha"));
+	CHECK_INT(intake_counts(intake)->foreign, 5);
+	states("cc.nodes.al=20pha.0", "{\"schema\":1}");
+	states("cc.nodes.al=20pha.0", "");
+	states("cc.nodes.al=20pha.0", "{\"schema\":2}");
+	CHECK_INT(intake_counts(intake)->invalid, 3);
+	/* a group without nodes is nothing to send */
+	states("cc.nodes.al=20pha.0",
+	    "{\"schema\":1,\"cluster\":\"al pha\",\"nodes\":[]}");
+	CHECK_INT(n_frames, 1);
+	intake_peer(intake, NULL);
+	CHECK_INT(states("cc.nodes.al=20pha.1", STATES("al pha")), STREAM_DONE);
+	cleanup();
+}
+
 int
 main(void)
 {
@@ -231,6 +297,7 @@ main(void)
 	test_authority();
 	test_invalid();
 	test_quarantine();
+	test_states();
 	event_base_free(base);
 	return check_done();
 }

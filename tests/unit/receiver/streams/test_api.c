@@ -6,7 +6,7 @@
 #include "receiver/streams/api.h"
 #include "tests/unit/check.h"
 
-static const struct api_limits limits = { 3, 1209600, 10737418240 };
+static const struct api_limits limits = { 3, 1209600, 10737418240, 0 };
 
 static const char info[] =
     "{\"type\":\"io.nats.jetstream.api.v1.stream_info_response\",\"total\":0,"

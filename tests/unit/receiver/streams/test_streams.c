@@ -87,7 +87,7 @@ on_position(const char *cluster, uint64_t id, uint64_t sequence, void *arg)
 }
 
 static const struct streams_ops ops = { on_message, on_position };
-static const struct api_limits limits = { 1, 86400, 1000000 };
+static const struct api_limits limits = { 1, 86400, 1000000, 0 };
 
 /* The first request since the last call whose subject begins so, or NULL. */
 static struct sent *
@@ -188,7 +188,7 @@ info(uint64_t first, uint64_t last)
 static struct streams *
 start(void)
 {
-	struct streams *t = streams_new(base, NULL, &ops, NULL);
+	struct streams *t = streams_new(base, NULL, STREAM_OF_RUNS, &ops, NULL);
 
 	seen = n_sent = n_got = n_positions = 0;
 	frames = hold = invalid = position = 0;
@@ -420,7 +420,7 @@ test_create(void)
 static void
 test_update(void)
 {
-	struct api_limits other = { 3, 86400, 1000000 };
+	struct api_limits other = { 3, 86400, 1000000, 0 };
 	struct streams *t = start();
 	struct sent *s;
 
@@ -699,7 +699,7 @@ test_no_answer(void)
 static void
 test_fair(void)
 {
-	struct streams *t = streams_new(base, NULL, &ops, NULL);
+	struct streams *t = streams_new(base, NULL, STREAM_OF_RUNS, &ops, NULL);
 	char names[200 * 10] = "", name[10];
 	unsigned i, sum = 0;
 
@@ -745,6 +745,111 @@ test_conf(void)
 	stop(t);
 }
 
+/* A cluster with a full share waits in its stream; the others do not. */
+static void
+test_hold(void)
+{
+	struct streams *t = started(0, 1, 500, "\"opt_start_seq\":1,");
+	unsigned from;
+
+	streams_hold(t, "alpha", 1);
+	streams_hold(t, "unknown", 1);
+	one(t, 1);
+	CHECK_INT(n_got, 1); /* it was on its way */
+	from = n_sent;
+	streams_acked(t, frames);
+	CHECK_INT(count(from, "$JS.ACK."), 1);
+	CHECK_INT(count(from, "$JS.API.CONSUMER.MSG.NEXT."), 0);
+	CHECK(!status_of(t).ready);
+	CHECK(strstr(status_of(t).problem, "its share of the spool") != NULL);
+	streams_hold(t, "alpha", 0);
+	CHECK_INT(count(from, "$JS.API.CONSUMER.MSG.NEXT."), 1);
+	CHECK(status_of(t).ready);
+	CHECK_STR(status_of(t).problem, "");
+	/* a new submitter tells it anew */
+	streams_hold(t, "alpha", 1);
+	streams_reset(t);
+	CHECK_STR(status_of(t).problem, "");
+	stop(t);
+}
+
+/* Like message(), of the states of a group of nodes. */
+static void
+states(struct streams *t, uint64_t sequence, unsigned group)
+{
+	char reply[128], subject[64];
+	struct link_message m = { .subject = subject,
+		.reply = reply,
+		.status_text = "",
+		.id = "",
+		.data = (const uint8_t *)"{}",
+		.len = 2 };
+
+	snprintf(subject, sizeof(subject), "cc.nodes.alpha.%u", group);
+	snprintf(reply, sizeof(reply),
+	    "$JS.ACK.CC_NODES_alpha.centre.1.%llu.9.1795366806000000000.3",
+	    (unsigned long long)sequence);
+	streams_receive(t, &m);
+	streams_turn(t);
+}
+
+/* The stream of the states of nodes: its limits, gaps, no position. */
+static void
+test_states(void)
+{
+	static const struct api_limits last = { 1, 3600, 1 << 24, 1 };
+	struct streams *t = streams_new(base, NULL, STREAM_OF_STATES, &ops,
+	    NULL);
+	const struct sent *s;
+	unsigned from;
+
+	seen = n_sent = n_got = n_positions = 0;
+	up = 1;
+	streams_conf(t, "[\"alpha\"]", &last);
+	streams_link(t, 1);
+	streams_begin(t);
+	s = next("$JS.API.STREAM.INFO.CC_NODES_alpha");
+	CHECK(s != NULL && s->answer[0] == 'n');
+	answer(t, s, "{\"error\":{\"code\":404,\"description\":\"none\"}}");
+	s = next("$JS.API.STREAM.CREATE.CC_NODES_alpha");
+	CHECK(s != NULL &&
+	    strstr(s->data, "\"subjects\":[\"cc.nodes.alpha.*\"]") != NULL &&
+	    strstr(s->data, "\"discard\":\"old\"") != NULL &&
+	    strstr(s->data, "\"max_msgs_per_subject\":1,") != NULL);
+	/* the first messages were replaced by newer ones */
+	answer(t, s,
+	    "{\"created\":\"" CREATED "\",\"config\":{\"retention\":"
+	    "\"limits\",\"storage\":\"file\"},\"state\":{\"first_seq\":40,"
+	    "\"last_seq\":90}}");
+	s = next("$JS.API.CONSUMER.DELETE.CC_NODES_alpha.centre");
+	CHECK(s != NULL);
+	answer(t, s, "{\"success\":true}");
+	s = next("$JS.API.CONSUMER.DURABLE.CREATE.CC_NODES_alpha.centre");
+	CHECK(s != NULL && strstr(s->data, "\"opt_start_seq\":1,") != NULL);
+	answer(t, s, "{\"created\":\"" CREATED "\"}");
+	CHECK(next("$JS.API.CONSUMER.MSG.NEXT.CC_NODES_alpha.centre") != NULL);
+	from = n_sent;
+	states(t, 40, 3);
+	states(t, 55, 9);
+	CHECK_INT(n_got, 2);
+	CHECK_INT(count(from, "$JS.ACK.CC_NODES_alpha.centre."), 2);
+	CHECK_INT(status_of(t).unacked, 0);
+	CHECK_INT(status_of(t).expired, 0);
+	CHECK_INT(n_positions, 0);
+	CHECK(status_of(t).ready);
+	/* The submitter does not read: nothing is fetched. */
+	streams_pause(t, 1);
+	from = n_sent;
+	states(t, 56, 9);
+	CHECK_INT(count(from, "$JS.API.CONSUMER.MSG.NEXT."), 0);
+	streams_pause(t, 0);
+	/* a restarted receiver reads what the stream has */
+	streams_link(t, 0);
+	streams_link(t, 1);
+	CHECK(next("$JS.API.STREAM.INFO.CC_NODES_alpha") != NULL);
+	stop(t);
+}
+
 int
 main(void)
 {
@@ -770,6 +875,8 @@ main(void)
 	test_no_answer();
 	test_fair();
 	test_conf();
+	test_hold();
+	test_states();
 	event_base_free(base);
 	return check_done();
 }

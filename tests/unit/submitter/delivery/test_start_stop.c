@@ -15,6 +15,7 @@
 #include "tests/unit/submitter/simulation.h"
 
 #define EMPTY	"{\"jobs\":[]}"
+#define NO_ROWS "{\"error\":\"finding job failed: sql: no rows in result set\"}"
 #define REFUSED "{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
 
 /* A start that is accepted and has ended. */
@@ -403,6 +404,44 @@ test_failures(void)
 	sim_end();
 }
 
+/* A run that a list has shown and that has ended: its stop is due. */
+static void
+stopping_run(void)
+{
+	sim_begin();
+	sim_connect();
+	ended_run(1, 1000);
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+}
+
+/*
+ * cc-backend was restored from an older copy and lacks the run: its start is
+ * repeated, but not while a stop of it may still be under way.
+ */
+static void
+test_stop_no_run(void)
+{
+	stopping_run();
+	sim_answer(REQUEST_STOP, 404, NO_ROWS);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+
+	stopping_run();
+	sim_answer(REQUEST_STOP, 0, NULL);
+	sim_run(500);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_answer(REQUEST_STOP, 404, NO_ROWS);
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	sim_run(59000);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
 /* Two stops in the second of their start are under way to cc-backend 1.4.1. */
 static void
 test_old_version_twice(void)
@@ -453,6 +492,7 @@ main(void)
 	test_duplicate();
 	test_repair_interval();
 	test_failures();
+	test_stop_no_run();
 	test_old_version_twice();
 	return check_done();
 }

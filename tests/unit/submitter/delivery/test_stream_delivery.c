@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/record/node_json.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/nats/nats.h"
 #include "submitter/spool/spool.h"
@@ -100,6 +101,28 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 	sent[n_sent].start = job->key.start;
 	sent[n_sent].end = job->end;
 	sent[n_sent++].has_script = job->script != NULL;
+	return 0;
+}
+
+/* The last states of nodes that were published. */
+static unsigned n_published, group;
+static char states[4096];
+
+int
+nats_send_nodes(struct nats *n, const char *cluster, unsigned in_group,
+    struct writer *body, uint64_t token)
+{
+	(void)n;
+	CHECK_STR(cluster, "alpha");
+	CHECK(token == NODES_TOKEN);
+	if (refuses != 0) {
+		errno = refuses;
+		return -1;
+	}
+	n_published++;
+	group = in_group;
+	snprintf(states, sizeof(states), "%.*s", (int)body->len,
+	    (const char *)body->buf);
 	return 0;
 }
 
@@ -256,11 +279,101 @@ test_late_script(void)
 	sim_end();
 }
 
+/* A poll of the collector: these nodes in this state. */
+static void
+nodes_polled(unsigned first, unsigned last, const char *word)
+{
+	struct node_state node = { .cpus = 4 };
+	struct reader r;
+	struct writer w;
+
+	snprintf(node.states, sizeof(node.states), "%s", word);
+	wr_init(&w, 65536);
+	wr_str(&w, "alpha");
+	wr_u32(&w, last - first + 1);
+	for (; first <= last; first++) {
+		snprintf(node.host, sizeof(node.host), "n%u", first);
+		node_write(&w, &node);
+	}
+	rd_init(&r, w.buf, w.len);
+	node_states_frame(sim.nodes, NULL, &r);
+	wr_clear(&w);
+}
+
+/* Accepts all messages; returns how often the text was in them. */
+static unsigned
+nodes_taken(const char *text)
+{
+	unsigned n = 0, before = 0;
+	const char *at;
+
+	while (n_published != before) {
+		before = n_published;
+		for (at = states; (at = strstr(at, text)) != NULL; at++)
+			n++;
+		answer(NODES_TOKEN, NATS_SENT, NULL, &sim);
+	}
+	return n;
+}
+
+#define NODES 200
+
+/* Each node is in the message of its group; a change sends this group again. */
+static void
+test_nodes(void)
+{
+	unsigned before;
+
+	begin();
+	sim.nodes = node_states_new(&sim);
+	nodes_polled(1, 100, "idle");
+	CHECK_INT(n_published, 0);
+	nodes_polled(101, NODES, "idle");
+	sim_run(1500); /* the whole poll has come */
+	CHECK_INT(n_published, 1);
+	CHECK_INT(nodes_taken("\"state\":\"idle\""), NODES);
+	CHECK(n_published > 32 && n_published <= NODE_GROUPS);
+	before = n_published;
+	nodes_polled(7, 7, "allocated");
+	sim_run(1500);
+	CHECK_INT(n_published, before + 1);
+	CHECK_INT(group, node_group("n7"));
+	CHECK(
+	    strstr(states, "\"name\":\"n7\",\"state\":\"allocated\"") != NULL);
+	/* Without an answer of the broker the states are sent again. */
+	answer(NODES_TOKEN, NATS_AWAY, "no connection", &sim);
+	sim_run(SIM_MINUTE);
+	CHECK_INT(n_published, before + 2);
+	answer(NODES_TOKEN, NATS_SENT, NULL, &sim);
+	/* Without a right, the next try is in an hour, and records are sent. */
+	nodes_polled(8, 8, "down");
+	sim_run(1500);
+	answer(NODES_TOKEN, NATS_DENIED, "Permissions Violation", &sim);
+	before = n_published;
+	nodes_polled(9, 9, "down");
+	sim_run(SIM_HOUR / 2);
+	CHECK_INT(n_published, before);
+	put(1000, 0, 2000, NULL);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	sim_run(SIM_HOUR);
+	CHECK(n_published > before);
+	(void)nodes_taken("n9");
+	/* A node that Slurm has not shown for three refreshes is left out. */
+	nodes_polled(7, 7, "idle");
+	sim_run(1500);
+	CHECK(strstr(states, "\"n7\"") != NULL);
+	CHECK_INT(nodes_taken("\"name\""), 1);
+	sim_end();
+}
+
 int
 main(void)
 {
 	test_changes();
 	test_full();
 	test_late_script();
+	test_nodes();
 	return check_done();
 }

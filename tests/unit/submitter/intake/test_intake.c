@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 
+#include <poll.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@
 #define START 1700000000
 
 static char dir[] = "/tmp/test_intake.XXXXXX";
-#define TESTS_MAX 8
+#define TESTS_MAX 16
 
 /* The permanent objects of a test stay: a process has one set. */
 static struct submitter s, kept[TESTS_MAX] __attribute__((used));
@@ -471,6 +472,135 @@ test_stream_position(void)
 	end();
 }
 
+#define SMALL_SPOOL (4 << 20)
+#define SCRIPT	    8192 /* bytes */
+
+/* What the intake has told the receiver last about a cluster; -1 = nothing. */
+static int
+hold_read(const char *of)
+{
+	struct pollfd p = { .fd = far, .events = POLLIN };
+	char cluster[CLUSTER_MAX];
+	struct msg_header h;
+	struct reader r;
+	uint8_t *payload;
+	int fd, hold = -1;
+
+	event_base_loop(worker.base, EVLOOP_NONBLOCK);
+	while (poll(&p, 1, 0) == 1 &&
+	    frame_read(far, feeder, ROLE_SUBMITTER, &h, &payload, &fd, 10000) ==
+		0) {
+		rd_init(&r, payload, h.length);
+		if (h.type == MSG_STREAM_HOLD) {
+			rd_name(&r, cluster, sizeof(cluster));
+			if (strcmp(cluster, of) == 0)
+				hold = (int)rd_u8(&r);
+		}
+		CHECK(h.type != MSG_FLOW); /* the spool is not full */
+		free(payload);
+	}
+	return hold;
+}
+
+static void
+large_record(const char *cluster, uint64_t id)
+{
+	struct job job;
+	struct writer w;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
+	job.key.job = id;
+	job.key.start = START;
+	job.flags = JOB_HAS_START | JOB_LIVE;
+	job_add_host(&job, "n1");
+	job.script = calloc(1, SCRIPT + 1);
+	memset(job.script, 'x', SCRIPT);
+	wr_init(&w, 65536);
+	wr_u64(&w, ++seq);
+	job_write(&w, &job);
+	job_clear(&job);
+	receive(MSG_RECORD, &w);
+}
+
+static void
+run_forget(const char *cluster, uint64_t id)
+{
+	struct run_key key = { .job = id, .start = START };
+	struct spool_run run;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	CHECK_INT(spool_find(s.spool, &key, &run), 1);
+	CHECK_INT(spool_forget(s.spool, &run), 0);
+}
+
+/* Sends records of the cluster until it has to wait; returns their number. */
+static uint64_t
+fill(const char *cluster)
+{
+	uint64_t id = 1;
+
+	for (; id < 2 * SMALL_SPOOL / SCRIPT; id++) {
+		large_record(cluster, id);
+		if (hold_read(cluster) == 1)
+			return id;
+	}
+	return 0;
+}
+
+/* One cluster cannot fill the spool of a centre. */
+static void
+test_share(void)
+{
+	uint64_t alpha, beta, id;
+	int64_t bytes;
+
+	feeder = ROLE_RECEIVER;
+	begin("[\"alpha\",\"beta\",\"gamma\"]");
+	spool_policy(s.spool)->from_stream = 1;
+	spool_set_limits(s.spool, SMALL_SPOOL, 1000);
+	CHECK_INT(spool_shares_begin(s.spool), 0);
+	(void)hold_read("alpha");
+	alpha = fill("alpha");
+	CHECK(alpha > SMALL_SPOOL / SCRIPT / 4);
+	beta = fill("beta");
+	CHECK(beta > SMALL_SPOOL / SCRIPT / 16);
+	record("gamma", 1);
+	CHECK_INT(has_run("gamma", 1), 1);
+	CHECK_INT(hold_read("gamma"), -1);
+	CHECK(intake_has_room(s.intake));
+	/* A new receiver is told, and in front of its positions. */
+	intake_peer(s.intake, collector);
+	CHECK_INT(hold_read("beta"), 1);
+	bytes = spool_shares_all(s.spool);
+	CHECK(bytes > spool_share(s.spool, "alpha"));
+	for (id = 1; id <= alpha; id++)
+		run_forget("alpha", id);
+	commit_now(s.commit);
+	CHECK_INT(spool_share(s.spool, "alpha"), 0);
+	CHECK_INT(hold_read("alpha"), 0);
+	CHECK_INT(broken, 0);
+	end();
+}
+
+/* A centre with one cluster uses the whole spool. */
+static void
+test_share_alone(void)
+{
+	unsigned id;
+
+	begin("[\"alpha\"]");
+	spool_policy(s.spool)->from_stream = 1;
+	spool_set_limits(s.spool, SMALL_SPOOL, 1000);
+	CHECK_INT(spool_shares_begin(s.spool), 0);
+	for (id = 1; id < SMALL_SPOOL / SCRIPT / 2; id++)
+		large_record("alpha", id);
+	CHECK_INT(hold_read("alpha"), -1);
+	CHECK_INT(has_run("alpha", id - 1), 1);
+	end();
+	feeder = ROLE_COLLECTOR;
+}
+
 int
 main(void)
 {
@@ -485,6 +615,8 @@ main(void)
 	test_watermark();
 	test_inflight();
 	test_stream_position();
+	test_share();
+	test_share_alone();
 	rmdir(dir);
 	return check_done();
 }

@@ -37,6 +37,7 @@ enum mode {
 	MODE_NO_QUESTIONS,   /* JetStream: only publishing is permitted */
 	MODE_FULL,	     /* a stream with discard=new is full */
 	MODE_TOO_LONG,	     /* longer than max_msg_size of the stream */
+	MODE_REJECT_NODES,   /* permissions violation for states of nodes */
 	MODE_DAMAGED	     /* the answer is no answer of a stream */
 };
 
@@ -126,6 +127,16 @@ on_message(struct bufferevent *bev, const char *subject, const char *to,
 			return -1;
 		}
 		if (mode == MODE_REJECT_SUBJECT)
+			evbuffer_add_printf(bufferevent_get_output(bev),
+			    "-ERR 'Permissions Violation for Publish to "
+			    "\"%s\"'\r\n",
+			    subject);
+	}
+	if (strncmp(subject, "cc.nodes.", 9) == 0) {
+		snprintf(subject_seen, sizeof(subject_seen), "%s", subject);
+		snprintf(message, sizeof(message), "%s", body);
+		CHECK_STR(to, "");
+		if (mode == MODE_REJECT_NODES)
 			evbuffer_add_printf(bufferevent_get_output(bev),
 			    "-ERR 'Permissions Violation for Publish to "
 			    "\"%s\"'\r\n",
@@ -565,6 +576,52 @@ check_records(void)
 	check_refusals();
 }
 
+static int
+nodes(const char *cluster, const char *text)
+{
+	struct writer w;
+	int rc;
+
+	wr_init(&w, MAX_PAYLOAD + 64);
+	wr_mem(&w, text, strlen(text));
+	rc = nats_send_nodes(nats, cluster, 7, &w, 4711);
+	wr_clear(&w);
+	return rc;
+}
+
+/* States of nodes: without a right for them, records are published as before. */
+static void
+check_nodes(void)
+{
+	char *large = calloc(1, MAX_PAYLOAD + 2);
+	struct nats_status st;
+	unsigned before;
+
+	use_stream("[\"a.b\",\"beta\"]", MODE_ACCEPT);
+	wait_up(1);
+	done = 0;
+	CHECK_INT(nodes("a.b", "{\"nodes\":[]}"), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	CHECK_STR(subject_seen, "cc.nodes.a=2Eb.7");
+	CHECK_STR(message, "{\"nodes\":[]}");
+	memset(large, 'x', MAX_PAYLOAD + 1);
+	CHECK_INT(nodes("beta", large), -1);
+	CHECK_INT(errno, EMSGSIZE);
+	free(large);
+	mode = MODE_REJECT_NODES;
+	before = downs;
+	done = 0;
+	CHECK_INT(nodes("beta", "{}"), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_DENIED);
+	CHECK_INT(record_result("beta", 200, 0), NATS_SENT);
+	CHECK_INT(record_result("beta", 201, 0), NATS_SENT);
+	nats_status(nats, &st);
+	CHECK_INT(st.broker.away_since, 0);
+	CHECK_INT(downs, before);
+}
+
 int
 main(void)
 {
@@ -591,6 +648,7 @@ main(void)
 	check_rejected();
 	check_stream();
 	check_records();
+	check_nodes();
 	nats_free(nats);
 	resolver_free(names);
 	payload_free(payload);

@@ -371,6 +371,20 @@ test_last(void)
 	deleted(sp, a);
 	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
 
+	/*
+	 * The later one was refused because of the first one, which another
+	 * suite has sent, before this spool knew the first one.
+	 */
+	CHECK_INT(put_flags(sp, 65, 1008, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	sent_as(sp, b, START_REJECTED);
+	spool_policy(sp)->active_only = 1;
+	CHECK_INT(put_flags(sp, 65, 1000, 0, 1002, END_REQUEUED, &a), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_BLOCKED);
+	sp = again(sp);
+	sent_as(sp, a, RUN_DONE);
+	deleted(sp, a);
+	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+
 	/* Never sent: then it is not. */
 	CHECK_INT(put_flags(sp, 63, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);
 	CHECK_INT(put_flags(sp, 63, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);

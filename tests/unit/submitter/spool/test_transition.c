@@ -20,6 +20,27 @@
 #define BEGIN  ".\\\" The states of a run begin.\n"
 #define END    ".\\\" The states of a run end.\n"
 
+/* The work that is due in each state. */
+static const char *const todos[RUN_STATE__COUNT] = {
+	[RUN_NONE] = "nothing",
+	[START_DUE] = "start request",
+	[START_DUE_ENDED] = "start request",
+	[START_BLOCKED] = "nothing until the earlier run is settled",
+	[START_CONFLICT] = "listing",
+	[STARTED] = "listing",
+	[START_COMMITTED] = "nothing until the end",
+	[STOP_BLOCKED] = "listing",
+	[STOP_DUE] = "stop request",
+	[RUN_DONE] = "nothing",
+	[START_REJECTED] = "nothing until an admin acts",
+	[STOP_REJECTED] = "nothing until an admin acts",
+	[DELETE_DUE] = "delete request",
+	[STOP_CONFLICT] = "listing",
+	[STOPPED_BY_OTHERS] = "nothing until an admin acts",
+	[BACKFILL_HELD] = "listing",
+	[KEPT_REPLACEABLE] = "nothing; removed after a day",
+};
+
 static char dir[] = "/tmp/test_transition.XXXXXX";
 static struct spool *sp;
 
@@ -219,6 +240,80 @@ file_read(const char *name)
 	return text;
 }
 
+/* Whether the state implies the end of the run: 1, 0, or -1 = not known. */
+static int
+end_shown(enum run_state state)
+{
+	if (says_open(state))
+		return 0;
+	return says_ended(state) || state == BACKFILL_HELD ? 1 : -1;
+}
+
+static void
+next_print(FILE *f, enum dest dest, enum run_state state, enum run_event event)
+{
+	enum run_state open = run_next(dest, state, event, 0);
+	enum run_state ended = run_next(dest, state, event, 1);
+	int end = end_shown(state);
+
+	if (open == RUN_STATE__COUNT && ended == RUN_STATE__COUNT)
+		return;
+	if (open == RUN_STATE__COUNT || end == 1)
+		open = ended;
+	if (ended == RUN_STATE__COUNT || (end == 0 && open != RUN_STATE__COUNT))
+		ended = open;
+	fprintf(f, "    %-34s -> %s\n", run_event_text(event),
+	    run_state_label(open));
+	if (ended != open)
+		fprintf(f, "      %-32s -> %s\n", "if it has ended",
+		    run_state_label(ended));
+}
+
+/* Events that are possible in each state; the manual lists them once. */
+static int
+is_common(enum run_event event)
+{
+	return event == RUN_EVENT_QUARANTINED || event == RUN_EVENT_RECOVERED ||
+	    event == RUN_EVENT_TO_STREAM;
+}
+
+static int
+is_allowed(enum dest dest, enum run_state state, enum run_event event)
+{
+	return run_next(dest, state, event, 0) != RUN_STATE__COUNT ||
+	    run_next(dest, state, event, 1) != RUN_STATE__COUNT;
+}
+
+static void
+state_print(FILE *f, enum dest dest, enum run_state state)
+{
+	int e, any = state == RUN_DONE;
+
+	for (e = 0; e < RUN_EVENT__COUNT; e++)
+		any |= !is_common((enum run_event)e) &&
+		    is_allowed(dest, state, (enum run_event)e);
+	if (!any)
+		return;
+	fprintf(f, "  %s (due: %s)\n", run_state_label(state), todos[state]);
+	for (e = 0; e < RUN_EVENT__COUNT; e++)
+		if (!is_common((enum run_event)e))
+			next_print(f, dest, state, (enum run_event)e);
+}
+
+/* Prints the table as the text that is in cc-slurm-adapter-protocol(7). */
+static void
+table_print(FILE *f)
+{
+	int s;
+
+	fprintf(f, "REST\n");
+	for (s = 0; s < RUN_STATE__COUNT; s++)
+		state_print(f, DEST_REST, (enum run_state)s);
+	fprintf(f, "NATS\n");
+	for (s = 0; s < RUN_STATE__COUNT; s++)
+		state_print(f, DEST_NATS, (enum run_state)s);
+}
+
 static void
 test_manual(void)
 {
@@ -229,7 +324,7 @@ test_manual(void)
 	CHECK(f != NULL && manual != NULL);
 	if (f == NULL || manual == NULL)
 		exit(1);
-	run_table_print(f);
+	table_print(f);
 	fclose(f);
 	from = strstr(manual, BEGIN);
 	to = strstr(manual, END);
@@ -249,7 +344,7 @@ main(int argc, char **argv)
 	char path[64], reason[256];
 
 	if (argc == 2 && strcmp(argv[1], "-print") == 0) {
-		run_table_print(stdout);
+		table_print(stdout);
 		return 0;
 	}
 	if (mkdtemp(dir) == NULL)

@@ -32,7 +32,8 @@ test_table(void)
 	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) != NULL);
 	h = (struct msg_header) { MSG_NODES, 0, 64, 0 };
 	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_SUBMITTER) == NULL);
-	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) != NULL);
+	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) == NULL);
+	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_SUBMITTER) != NULL);
 	/* Every message has its row. */
 	for (type = 0; type < MSG__COUNT; type++)
 		CHECK(msg_name(type) != NULL);

@@ -6,12 +6,12 @@ T=/srv/test
 mkdir -p "$T"
 . "$(dirname "$0")/../system/lib/lib.sh"
 test_begin "a service of systemd"
-. "$(dirname "$0")/service.sh"
+. "$(dirname "$0")/faults.sh"
 machine_up
 
 # --- as root, each process with a user of its own ------------------------------
 root_start() {
-	install_service ', "ccRestJwtFile": "/etc/cc-slurm-adapter/jwt"'
+	install_service ', "ccRestJwtFile": "/etc/cc-slurm-adapter/jwt", "metricsListen": "/run/cc-slurm-adapter/metrics.sock"'
 	systemctl daemon-reload
 	is "it starts and says it is ready" service start
 	is "it is active" service is-active
@@ -20,7 +20,7 @@ root_start() {
 	chown cc-slurm-adapter /var/lib/$name/lastrun 2>/dev/null
 	is "the status is said" wait_for $wait_long "$CTL" status
 	"$CTL" status | sed 's/^/   | /' | head -n 60
-	for w in listener collector runner submitter; do
+	for w in listener collector runner submitter exporter; do
 		is "$w: a user of its own: $(user_of $w)" not [ "$(user_of $w)" = root ]
 		is "$w: seccomp in force" [ "$(status_of $w Seccomp)" = 2 ]
 		is "$w: no new privileges" [ "$(status_of $w NoNewPrivs)" = 1 ]
@@ -60,12 +60,11 @@ root_deaths() {
 	is "and nobody restarted it" [ "$(prop NRestarts)" = 0 ]
 	pid=$(main_pid)
 	kill -STOP "$pid"
-	restarted() { [ "$(main_pid)" != "$pid" ] && [ "$(main_pid)" != 0 ] && service -q is-active; }
-	is "a supervisor that hangs is ended by it and begins anew" wait_for $wait_long restarted
+	is "a supervisor that hangs is ended by it and begins anew" wait_for $wait_long is_anew "$pid"
 	one_job
 	pid=$(main_pid)
 	kill -KILL "$pid"
-	is "a supervisor that dies begins anew" wait_for $wait_long restarted
+	is "a supervisor that dies begins anew" wait_for $wait_long is_anew "$pid"
 	one_job
 	pid=$(worker_of submitter)
 	kill -KILL "$pid"
@@ -99,7 +98,7 @@ plain_user() {
 	sacctmgr -i add user cc-slurm-adapter account=root adminlevel=Operator >/dev/null
 	lab hook "$CSA_INST/libexec/$name/prep-hook.sh"
 	rm -rf /var/lib/$name /run/$name
-	install_service ', "ccRestJwtFile": "/etc/cc-slurm-adapter/jwt"'
+	install_service ', "ccRestJwtFile": "/etc/cc-slurm-adapter/jwt", "metricsListen": "/run/cc-slurm-adapter/metrics.sock"'
 	cp "$CSA_INST/share/doc/$name/examples/$name-user.service" /etc/systemd/system/$name.service
 	rm -rf /etc/systemd/system/$name.service.d
 	chown cc-slurm-adapter $etc/config.json $etc/jwt
@@ -112,19 +111,30 @@ plain_user() {
 	is "all of it: the same user" [ "$(user_of submitter)" = cc-slurm-adapter ]
 	is "the submitter: seccomp in force" [ "$(status_of submitter Seccomp)" = 2 ]
 	one_job
-	is "it stops" service stop
+}
+
+faults() {
+	without_memory
+	directories_removed
 }
 
 case ${1:-} in
 '' | root)
 	root_start
+	faults
+	second_service
 	root_reload
 	root_deaths
 	root_credential ;;
+root-faults)
+	root_start
+	faults
+	second_service ;;
 esac
 case ${1:-} in
-'' | user)
-	plain_user ;;
+'' | user | user-faults)
+	plain_user && faults
+	is "it stops" service stop ;;
 esac
 is "each run once" compare --gpus "$etc/config.json" --wait 60 --expect "$(backend_count)"
 [ $failures = 0 ] || journal | tail -n 60

@@ -292,7 +292,7 @@ bucket_new(struct event_base *base, struct link *link,
 
 	while (id == 0)
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
-			fatal("getrandom");
+			fatal("no random numbers");
 	b->link = link;
 	b->until = until;
 	b->arg = arg;

@@ -29,8 +29,8 @@ struct http_client {
 	struct http_call *waiting; /* for the address, in order */
 	struct http_call **waiting_end;
 	struct http_call *failed;
-	LIST_HEAD(, http_call) running; /* libcurl has them */
-	int64_t until;			/* see http_fence() */
+	LIST_HEAD(http_calls, http_call) running; /* libcurl has them */
+	int64_t until;				  /* see http_fence() */
 	struct resolver_query *query;
 	char *resolve;	    /* host:port:address,...; owned */
 	long long resolved; /* clock_ms() */

@@ -16,9 +16,9 @@ struct broker_client;
 /* All members are borrowed for the call. */
 struct broker_message {
 	const char *subject;
-	const char *reply;	/* "" = none */
-	const char *answer;	/* as in broker_publish(); NULL = no answer */
-	unsigned status;	/* of a message without data; 0 = none */
+	const char *reply;  /* "" = none */
+	const char *answer; /* as in broker_publish(); NULL = no answer */
+	unsigned status;    /* of a message without data; 0 = none */
 	const char *status_text;
 	const char *id; /* header Nats-Msg-Id; "" = none */
 	const uint8_t *data;

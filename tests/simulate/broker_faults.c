@@ -12,8 +12,8 @@ static struct {
 	struct prng choices, random;
 	int ended;
 	int away;
-	unsigned lost, late;  /* of a million messages */
-	int64_t cut_every;    /* ms, mean, as the next ones */
+	unsigned lost, late; /* of a million messages */
+	int64_t cut_every;   /* ms, mean, as the next ones */
 	int64_t away_every;
 	int64_t full_every;
 	int64_t purged_every;

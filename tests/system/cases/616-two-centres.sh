@@ -18,7 +18,7 @@ proxy=$!
 link=$(lib freeport 1)
 python3 "$SYS/two_centres.py" proxy "$NATS_PORT" /dev/null link="$link" &
 link_pid=$!
-trap 'rc=$?; for c in a b; do centre_kill $c; done; kill $proxy; kill -KILL $link_pid; trap - EXIT; test_exit $rc' EXIT
+trap 'rc=$?; centre_kill a; centre_kill b; kill $proxy; kill -KILL $link_pid; trap - EXIT; test_exit $rc' EXIT
 centre_conf() {
 	mkdir -p "$T/$1/run" "$T/$1/state"
 	lib conf "$T/etc/$1.json" "pidFilePath=$T/$1/run/centre.pid" \

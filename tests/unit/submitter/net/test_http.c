@@ -366,16 +366,22 @@ static void
 check_fence(void)
 {
 	long long began;
+	int i, rc = -1;
 
 	http_fence(http, clock_boot_ms() + HTTP_FENCE_LEAST / 2);
 	CHECK_INT(started(REQUEST_STOP), -1);
 	CHECK_INT(started(REQUEST_PROBE), -1);
-	CHECK_INT(started(REQUEST_LIST), 0);
+	/* what only reads begins, unless this process was not run meanwhile */
+	for (i = 0; i < 20 && rc == -1; i++) {
+		http_fence(http, clock_boot_ms() + HTTP_FENCE_LEAST / 2);
+		rc = started(REQUEST_LIST);
+	}
+	CHECK_INT(rc, 0);
 	http_fence(http, 0);
 	CHECK_INT(started(REQUEST_LIST), -1);
 	/* the limit of the request is the end of the lease */
 	began = clock_boot_ms();
-	http_fence(http, began + HTTP_FENCE_LEAST + 500);
+	http_fence(http, began + HTTP_FENCE_LEAST + 1500);
 	sent(REQUEST_START, "POST", "silent", "x", NULL);
 	CHECK_INT(received.n, 1);
 	CHECK_INT(answered.code, 0);

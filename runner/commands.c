@@ -30,6 +30,10 @@
 #define STARTS_MAX 2	   /* attempts to start one command */
 #define PAUSES_MAX 3600000 /* ms of all pauses of one command */
 #define TOKEN	   1000	   /* of the limit of starts */
+#define CONF_MS	   1000	   /* between two looks at slurm.conf */
+
+/* In the message of all versions of Slurm about a file that it waits for. */
+#define RETRYING "retrying in"
 
 /* Which files have the names; all 0 for a file that does not exist. */
 struct name_files {
@@ -53,7 +57,9 @@ struct command {
 	int failed; /* never started */
 	int killed;
 	int timeout;
-	struct event *err; /* NULL = at its end */
+	int conf_stale;	       /* killed because slurm.conf has changed */
+	uint64_t conf_changes; /* confine_conf_changes() at the start */
+	struct event *err;     /* NULL = at its end */
 	struct event *timer;
 	long long started_ms; /* clock_ms() */
 	long long paused_at;  /* the same; 0 = not paused */
@@ -70,6 +76,8 @@ struct commands {
 	char *const *env;	 /* borrowed */
 	struct confine *confine; /* borrowed */
 	struct event *child;
+	struct event *conf;	 /* timer, while a command waits for a file */
+	long long conf_ended_at; /* clock_ms(); 0 = never */
 	struct command *first;
 	unsigned running;
 	long long tokens; /* thousandths */
@@ -188,6 +196,14 @@ command_how(struct command *cmd)
 		return ANSWER_NOT_STARTED;
 	if (cmd->timeout)
 		return ANSWER_TIMEOUT;
+	if (cmd->conf_stale) {
+		snprintf(cmd->err_text, sizeof(cmd->err_text),
+		    "slurm.conf or an include was replaced while %s waited "
+		    "for an include",
+		    cmd->args.argv[0]);
+		cmd->err_len = strlen(cmd->err_text);
+		return ANSWER_STALE;
+	}
 	if (cmd->killed || (replaced = name_file_replaced(cmd)) == NULL)
 		return ANSWER_EXITED;
 	snprintf(cmd->err_text, sizeof(cmd->err_text),
@@ -224,6 +240,52 @@ command_kill(struct command *cmd)
 	command_check(cmd);
 }
 
+/* --- commands that wait for an include of slurm.conf --- */
+
+static int
+is_retrying(const struct command *cmd)
+{
+	return cmd->pid > 0 && !cmd->killed &&
+	    memmem(cmd->err_text, cmd->err_len, RETRYING, strlen(RETRYING)) !=
+	    NULL;
+}
+
+/* Slurm looks for the file that slurm.conf named when the command read it. */
+static void
+conf_check(struct commands *cs)
+{
+	uint64_t changes = confine_conf_changes(cs->confine);
+	int allowed = cs->conf_ended_at == 0 ||
+	    clock_ms() - cs->conf_ended_at >= COMMANDS_CONF_EVERY_MS;
+	struct timeval tv = clock_timeval(CONF_MS);
+	struct command *cmd;
+	int waits = 0;
+
+	for (cmd = cs->first; cmd != NULL; cmd = cmd->next) {
+		if (!is_retrying(cmd))
+			continue;
+		if (!allowed || cmd->conf_changes == changes) {
+			waits = 1;
+			continue;
+		}
+		cmd->conf_stale = 1;
+		cs->conf_ended_at = clock_ms();
+		command_kill(cmd);
+	}
+	if (waits && event_add(cs->conf, &tv) == -1)
+		fatalx("out of memory");
+}
+
+static void
+on_conf(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	conf_check(arg);
+}
+
+/* --- standard error --- */
+
 static void
 on_err(evutil_socket_t fd, short what, void *arg)
 {
@@ -244,8 +306,11 @@ on_err(evutil_socket_t fd, short what, void *arg)
 		command_check(cmd);
 		return;
 	}
-	if (room > 0)
-		cmd->err_len += (size_t)n;
+	if (room == 0)
+		return;
+	cmd->err_len += (size_t)n;
+	if (is_retrying(cmd))
+		conf_check(cmd->all);
 }
 
 /* --- start --- */
@@ -292,6 +357,7 @@ command_execute(struct command *cmd, const struct command_fds *fds)
 			not_started(cmd, "%s: %s", program, strerror(errno));
 			return;
 		}
+		cmd->conf_changes = confine_conf_changes(cs->confine);
 		rc = command_spawn(&cmd->pid, cmd->args.argv, cs->env, &rules,
 		    fds, &why);
 		confine_release(&rules);
@@ -542,9 +608,13 @@ commands_new(struct event_base *base, const struct commands_ops *ops, void *arg)
 	cs->tokens = COMMANDS_BURST * TOKEN;
 	cs->tokens_at = clock_ms();
 	cs->child = evsignal_new(base, SIGCHLD, on_child, cs);
-	if (cs->child == NULL || event_add(cs->child, NULL) == -1) {
+	cs->conf = evtimer_new(base, on_conf, cs);
+	if (cs->child == NULL || cs->conf == NULL ||
+	    event_add(cs->child, NULL) == -1) {
 		if (cs->child != NULL)
 			event_free(cs->child);
+		if (cs->conf != NULL)
+			event_free(cs->conf);
 		free(cs);
 		return NULL;
 	}

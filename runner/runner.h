@@ -83,6 +83,15 @@ void command_pause(struct commands *cs, uint64_t id, int pause);
 
 #define NAME_FILES_MAX 3 /* files with names */
 
+/*
+ * A command that found an include of slurm.conf missing looks for it for 60 s,
+ * under the name that slurm.conf had.  If slurm.conf or an include has changed
+ * since the start, the command is killed, and its answer is ANSWER_STALE.  The
+ * commands that wait at one moment end together, and further ones not before
+ * this time, so that files that change all the time cannot stop all queries.
+ */
+#define COMMANDS_CONF_EVERY_MS 5000
+
 #define COMMANDS_PER_SECOND 100
 #define COMMANDS_BURST	    200
 

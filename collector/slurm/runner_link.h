@@ -26,7 +26,7 @@ enum command_outcome {
 	COMMAND_TOO_LONG, /* killed: more output than max_bytes */
 	COMMAND_REFUSED,  /* killed: on_output() returned -1 */
 	COMMAND_SPAWN,	  /* never started, or the runner has ended */
-	COMMAND_STALE	  /* a file of names was replaced while it ran */
+	COMMAND_STALE	  /* a file was replaced while it ran */
 };
 #define COMMAND_OUTCOMES (COMMAND_STALE + 1)
 

@@ -132,7 +132,7 @@ enum answer_how {
 	ANSWER_EXITED,	    /* by itself, or a signal; see the status */
 	ANSWER_TIMEOUT,	    /* killed at its deadline */
 	ANSWER_NOT_STARTED, /* see the text */
-	ANSWER_STALE	    /* a file of names was replaced; see the text */
+	ANSWER_STALE	    /* a file was replaced while it ran; see the text */
 };
 #define RUNNER_ERR_MAX 4096 /* bytes of standard error, with the NUL */
 

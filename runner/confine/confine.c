@@ -79,6 +79,8 @@ confine_new(const struct confine_conf *conf)
 	if (c == NULL)
 		return NULL;
 	c->mode = conf->mode;
+	if ((c->in = includes_new(slurm_conf_path(conf))) == NULL)
+		goto fail;
 	if (c->mode == SANDBOX_OFF)
 		return c;
 	c->abi = abi_used(conf);
@@ -86,8 +88,6 @@ confine_new(const struct confine_conf *conf)
 	command_kinds_init(&c->kinds);
 	if (conf->extra_paths != NULL &&
 	    (c->extra_paths = strdup(conf->extra_paths)) == NULL)
-		goto fail;
-	if ((c->in = includes_new(slurm_conf_path(conf))) == NULL)
 		goto fail;
 	if (c->has_seccomp && filters_build(c) == -1)
 		goto fail;
@@ -152,6 +152,8 @@ confine_prepare(struct confine *c, const char *command,
 
 	memset(rules, 0, sizeof(*rules));
 	rules->ruleset = -1;
+	if (c->abi == 0)
+		paths_read(command, c->in);
 	if (c->mode == SANDBOX_OFF)
 		return 0;
 	if ((kind = command_kind(&c->kinds, command)) == NULL)
@@ -163,6 +165,12 @@ confine_prepare(struct confine *c, const char *command,
 	if (c->abi == 0)
 		return 0;
 	return ruleset_prepare(c, command, kind, rules);
+}
+
+uint64_t
+confine_conf_changes(struct confine *c)
+{
+	return includes_changes(c->in);
 }
 
 int

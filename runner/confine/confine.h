@@ -22,6 +22,8 @@
 #ifndef RUNNER_CONFINE_CONFINE_H
 #define RUNNER_CONFINE_CONFINE_H
 
+#include <stdint.h>
+
 #include "common/worker/sandbox.h"
 
 struct confine;
@@ -64,6 +66,12 @@ void confine_free(struct confine *c);
  */
 int confine_prepare(struct confine *c, const char *command,
     struct confine_rules *rules);
+
+/*
+ * How often a slurm.conf or one of its includes, as they were read for earlier
+ * starts, has changed.  Looks at 16 files at most; works in each mode.
+ */
+uint64_t confine_conf_changes(struct confine *c);
 
 /*
  * In the child, also after vfork(), before exec: no_new_privs, Landlock,

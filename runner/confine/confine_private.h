@@ -85,7 +85,12 @@ struct includes;
 /* file may be NULL: Slurm's usual places.  NULL when out of memory. */
 struct includes *includes_new(const char *file);
 void includes_free(struct includes *in);
-/* Allows what they name; reads again what has changed. */
+/* How often a file that was read has changed since; looks at each file. */
+uint64_t includes_changes(struct includes *in);
+/*
+ * Allows what they name; reads again what has changed.  rs may be NULL: the
+ * files are only read.
+ */
 void includes_allow(struct includes *in, struct ruleset *rs);
 /* The same for a slurm.conf that is no configured one. */
 void includes_allow_file(struct includes *in, const char *file,
@@ -97,6 +102,8 @@ void includes_allow_file(struct includes *in, const char *file,
 void paths_allow(struct ruleset *rs, const char *command,
     const struct command_kind *kind, struct includes *in,
     const char *extra_paths);
+/* Without Landlock: only reads the slurm.conf of the command. */
+void paths_read(const char *command, struct includes *in);
 
 /* filter.c: the seccomp programs. */
 

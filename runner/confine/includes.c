@@ -36,6 +36,7 @@ struct scanned {
 struct includes {
 	char *main; /* the configured slurm.conf, owned; NULL = usual places */
 	unsigned walk;
+	uint64_t changes; /* of files that were read */
 	struct scanned files[FILES_MAX];
 };
 
@@ -114,6 +115,37 @@ place_of(struct includes *in, const char *path)
 	return unused;
 }
 
+/*
+ * Counts the change of a file that was read.  Its stamp then equals no other
+ * one, so that the file is read again.
+ */
+static void
+change_note(struct includes *in, struct scanned *s,
+    const struct file_stamp *stamp)
+{
+	struct file_stamp old = s->stamp;
+
+	old.is_fresh = 0;
+	if (file_stamp_equal(&old, stamp))
+		return;
+	in->changes++;
+	s->stamp = *stamp;
+	s->stamp.is_fresh = 1;
+}
+
+uint64_t
+includes_changes(struct includes *in)
+{
+	struct file_stamp stamp;
+	unsigned i;
+
+	for (i = 0; i < FILES_MAX; i++)
+		if (in->files[i].path != NULL &&
+		    file_stamp(in->files[i].path, &stamp) == 0)
+			change_note(in, &in->files[i], &stamp);
+	return in->changes;
+}
+
 /* The file as it is now, or NULL. */
 static struct scanned *
 file_read(struct includes *in, const char *path)
@@ -123,9 +155,11 @@ file_read(struct includes *in, const char *path)
 
 	if (s == NULL || file_stamp(path, &stamp) == -1)
 		return NULL;
-	if (s->path != NULL && strcmp(s->path, path) == 0 &&
-	    file_stamp_equal(&s->stamp, &stamp))
-		return s;
+	if (s->path != NULL && strcmp(s->path, path) == 0) {
+		if (file_stamp_equal(&s->stamp, &stamp))
+			return s;
+		change_note(in, s, &stamp);
+	}
 	scanned_clear(s);
 	if ((s->path = strdup(path)) == NULL)
 		return NULL;
@@ -177,6 +211,14 @@ is_walked(const struct includes *in, const char *path)
 	return 0;
 }
 
+/* rs is NULL when the files are only read. */
+static void
+named_allow(struct ruleset *rs, const char *path)
+{
+	if (rs != NULL)
+		ruleset_allow_named(rs, path);
+}
+
 static void
 walk(struct includes *in, const char *main, const char *file,
     struct ruleset *rs, unsigned depth)
@@ -193,7 +235,7 @@ walk(struct includes *in, const char *main, const char *file,
 			-1 ||
 		    is_walked(in, path))
 			continue;
-		ruleset_allow_named(rs, path);
+		named_allow(rs, path);
 		if (s->found[i].kind == SLURM_CONF_INCLUDE && depth < DEPTH_MAX)
 			walk(in, main, path, rs, depth + 1);
 	}
@@ -217,7 +259,7 @@ directory_allow(struct ruleset *rs, const char *file)
 	*slash = '\0';
 	if (directory[0] == '\0' || strchr(directory + 1, '/') == NULL)
 		*slash = '/';
-	ruleset_allow_named(rs, directory);
+	named_allow(rs, directory);
 }
 
 void

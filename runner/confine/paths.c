@@ -150,6 +150,7 @@ prefix_of(const char *command, char *prefix)
 	return strchr(prefix, '/') != strrchr(prefix, '/') ? 0 : -1;
 }
 
+/* rs may be NULL, as in includes_allow(). */
 static void
 prefix_allow(struct ruleset *rs, const char *command, struct includes *in)
 {
@@ -158,7 +159,7 @@ prefix_allow(struct ruleset *rs, const char *command, struct includes *in)
 
 	if (prefix_of(command, prefix) == -1)
 		return;
-	for (i = 0; i < COUNT(prefix_paths); i++) {
+	for (i = 0; rs != NULL && i < COUNT(prefix_paths); i++) {
 		snprintf(path, sizeof(path), "%s/%s", prefix, prefix_paths[i]);
 		ruleset_allow_named(rs, path);
 	}
@@ -191,4 +192,11 @@ paths_allow(struct ruleset *rs, const char *command,
 	prefix_allow(rs, command, in);
 	if (extra_paths != NULL)
 		extra_allow(rs, extra_paths);
+}
+
+void
+paths_read(const char *command, struct includes *in)
+{
+	includes_allow(in, NULL);
+	prefix_allow(NULL, command, in);
 }

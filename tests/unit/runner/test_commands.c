@@ -4,6 +4,7 @@
 
 #include <sys/wait.h>
 
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +242,81 @@ test_names(void)
 	names = NULL;
 }
 
+static char conf_dir[] = "/tmp/test_commands.XXXXXX";
+
+/* A command that prints text and then replaces file of conf_dir. */
+static void
+conf_begin(const char *text, const char *file)
+{
+	char script[1000];
+
+	snprintf(script, sizeof(script),
+	    "cd %s; echo '%s' >&2; echo '# x' | cat %s - >new; mv new %s; "
+	    "sleep 100",
+	    conf_dir, text, file, file);
+	begin("/bin/sh", script, 20000);
+}
+
+/*
+ * Slurm's commands look for a missing include for 60 s.  A command that does so
+ * is ended when slurm.conf or an include is replaced.
+ */
+static void
+test_slurm_conf(void)
+{
+	static const char waits[] = "sacct: error: s_p_parse_file: cannot stat "
+				    "file gone.conf: No such file or "
+				    "directory, retrying in 1sec up to 60sec";
+	struct timeval soon = { .tv_sec = 2 };
+	char text[300];
+	long long began;
+
+	/* slurm.conf is the same: Slurm's own retry is not disturbed. */
+	snprintf(text, sizeof(text), "echo '%s' >&2; sleep 2; echo x", waits);
+	shell(text, 20000);
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	CHECK_STR(seen.out, "x\n");
+	/* A command that waits for no file continues. */
+	conf_begin("sacct: error: something else", "slurm.conf");
+	event_base_once(base, -1, EV_TIMEOUT, on_cancel, NULL, &soon);
+	finish();
+	CHECK_INT(seen.how, ANSWER_EXITED);
+	conf_begin(waits, "slurm.conf");
+	finish();
+	began = clock_ms();
+	CHECK_INT(seen.how, ANSWER_STALE);
+	CHECK(strstr(seen.err,
+		  "slurm.conf or an include was replaced while "
+		  "/bin/sh waited") != NULL);
+	/* The next one is ended later, and for an include as well. */
+	conf_begin(waits, "more.conf");
+	finish();
+	CHECK_INT(seen.how, ANSWER_STALE);
+	CHECK(clock_ms() - began >= COMMANDS_CONF_EVERY_MS - CLOCK_MS);
+}
+
+static void
+conf_file(const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", conf_dir, name);
+	f = fopen(path, "w");
+	CHECK(f != NULL);
+	fputs(text, f);
+	CHECK_INT(fclose(f), 0);
+}
+
+static void
+conf_remove(void)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "rm -r %s", conf_dir);
+	shell(text, MOST_MS);
+}
+
 /* Nobody hears of commands that are killed together. */
 static void
 test_kill(void)
@@ -262,9 +338,16 @@ main(void)
 {
 	static char variable[] = "A=b";
 	static char *const env[] = { variable, NULL };
-	const struct confine_conf off = { .mode = SANDBOX_OFF };
-	struct confine *c = confine_new(&off);
+	char slurm_conf[PATH_MAX];
+	const struct confine_conf off = { .mode = SANDBOX_OFF,
+		.slurm_conf = slurm_conf };
+	struct confine *c;
 
+	CHECK(mkdtemp(conf_dir) != NULL);
+	snprintf(slurm_conf, sizeof(slurm_conf), "%s/slurm.conf", conf_dir);
+	conf_file("slurm.conf", "Include more.conf\n");
+	conf_file("more.conf", "Include gone.conf\n");
+	c = confine_new(&off);
 	base = event_base_new();
 	cs = commands_new(base, &ops, &seen);
 	CHECK(cs != NULL && c != NULL);
@@ -274,6 +357,8 @@ main(void)
 	test_deadlines();
 	test_control();
 	test_names();
+	test_slurm_conf();
 	test_kill();
+	conf_remove();
 	return check_done();
 }

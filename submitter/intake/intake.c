@@ -215,8 +215,10 @@ intake_has_room(const struct intake *b)
 void
 intake_upkeep(struct intake *b)
 {
-	if (!commit_is_stuck(b->s->commit))
-		space_make_reserve(b);
+	if (commit_is_stuck(b->s->commit))
+		return;
+	space_make_reserve(b);
+	share_check(b);
 }
 
 void

@@ -57,6 +57,10 @@ struct intake {
 	char held[CONF_CLUSTERS_MAX][CLUSTER_MAX];
 	unsigned n_held;
 	uint16_t next_held[CONF_CLUSTERS_MAX]; /* while they are searched */
+	int shedding;	 /* a cluster is at its limit: scripts are removed */
+	int64_t shed_at; /* spool_now() when that began; 0 = never */
+	struct log_limit share_used;
+	struct log_limit share_free;
 	struct run_key quarantined[QUARANTINE_MAX];
 	unsigned n_quarantined;
 	struct log_limit refused;
@@ -104,7 +108,10 @@ void space_make_reserve(struct intake *b);
 
 /* share.c: at the centre of a fan-in */
 
-/* Called after each commit: tells the receiver which clusters wait. */
+/*
+ * Called after each commit and from time to time: tells the receiver which
+ * clusters wait.
+ */
 void share_check(struct intake *b);
 /* Tells a new receiver. */
 void share_tell(struct intake *b);

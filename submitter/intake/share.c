@@ -3,7 +3,13 @@
  * Shares of the spool at the centre of a fan-in.  A cluster whose runs use more
  * bytes than are free has used its share: the receiver fetches none of its
  * messages, which wait in its own stream.  One cluster thus gets half of the
- * spool at most, two get a third each, and the others always find space.
+ * shared part at most, two get a third each, and the others always find space.
+ *
+ * The end of an open run is behind other messages of its stream.  A cluster that
+ * would wait for the ends of its own runs would wait for ever.  So a cluster above
+ * its share is read while few of its runs wait for delivery, up to a limit that
+ * leaves space for the other clusters.  At this limit the scripts of runs whose
+ * start is delivered are removed.
  */
 #include "config.h"
 
@@ -12,10 +18,18 @@
 
 #include "common/log.h"
 #include "submitter/intake/intake_private.h"
+#include "submitter/spool/commit.h"
 
 #define SHARED_PERCENT 80 /* of spoolMaxBytes; below the limits of space.c */
+/* of spoolMaxBytes: a cluster with more is not read at all */
+#define OPEN_PERCENT 75
 /* A cluster that waits is read again below this part of what is free. */
 #define AGAIN(bytes) ((bytes) / 8 * 7)
+
+#define WAIT_FEW  16 /* runs: a cluster with more of them waits for delivery */
+#define WAIT_ROWS 64 /* rows searched for them in each state */
+#define DROP_ROWS 64 /* scripts removed after a commit */
+#define SHED_MS	  10000 /* between two searches for scripts */
 
 static int
 is_held(const struct intake *b, const char *cluster)
@@ -47,13 +61,96 @@ hold_change(struct intake *b, const char *cluster, int64_t bytes, int hold)
 {
 	log_about(LOG_ID_NONE, cluster, 0);
 	if (hold)
-		log_warnx("the runs of cluster %s use %lld KiB, its share of "
-			  "the spool: its messages wait in its stream until "
-			  "runs are delivered or spoolMaxBytes is raised",
+		log_limited(&b->share_used, log_warnx,
+		    "the runs of cluster %s use %lld KiB, its share of "
+		    "the spool: its messages wait in its stream until "
+		    "runs are delivered or spoolMaxBytes is raised",
 		    cluster, (long long)(bytes >> 10));
 	else
-		log_notice("cluster %s has space in the spool again", cluster);
+		log_limited(&b->share_free, log_notice,
+		    "the messages of cluster %s are read again", cluster);
 	hold_send(b, cluster, hold);
+}
+
+/* Runs that wait for cc-backend. */
+struct waiting {
+	const char *cluster;
+	unsigned own;
+	unsigned rows;
+};
+
+static int
+waiting_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct waiting *q = arg;
+
+	(void)sp;
+	/* These are the last ones; they wait for news of Slurm. */
+	if (run->flags & RUN_UNCONFIRMED)
+		return -1;
+	q->rows++;
+	q->own += strcmp(run->key.cluster, q->cluster) == 0;
+	return 0;
+}
+
+/*
+ * Does delivery make space?  Of many rows only the first ones are searched: if
+ * they are of other clusters, those come first.
+ */
+static int
+waits_for_delivery(struct spool *sp, const char *cluster)
+{
+	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
+		STOP_DUE };
+	struct waiting q = { .cluster = cluster };
+	struct spool_after after;
+	unsigned i;
+
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		memset(&after, 0, sizeof(after));
+		q.rows = 0;
+		spool_each(sp, spool_first_dest(sp), states[i], &after,
+		    WAIT_ROWS, waiting_one, &q);
+		if (q.own > WAIT_FEW || q.rows == WAIT_ROWS)
+			return 1;
+	}
+	return 0;
+}
+
+/* Is the cluster above its share, and why must it wait? */
+static int
+must_wait(struct intake *b, const char *cluster, int64_t room, int was)
+{
+	struct spool *sp = b->s->spool;
+	int64_t bytes = spool_share(sp, cluster);
+	int64_t most = (int64_t)(spool_bytes_max(sp) / 100 * OPEN_PERCENT);
+
+	if (bytes <= (was ? AGAIN(room) : room))
+		return 0;
+	if (bytes > (was ? AGAIN(most) : most)) {
+		b->shedding = 1;
+		return 1;
+	}
+	return waits_for_delivery(sp, cluster);
+}
+
+/*
+ * Removes scripts, some after each commit.  Starts that are delivered later make
+ * another search necessary.
+ */
+static void
+scripts_shed(struct intake *b)
+{
+	int64_t now = spool_now(b->s->spool);
+
+	if (!b->shedding)
+		return;
+	if (b->shed_at == 0 || now - b->shed_at >= SHED_MS) {
+		b->shed_at = now;
+		spool_evict_begin(b->s->spool);
+	}
+	if (spool_drop_scripts(b->s->spool, DROP_ROWS) != 0)
+		commit_soon(b->s->commit);
 }
 
 void
@@ -61,7 +158,7 @@ share_check(struct intake *b)
 {
 	const struct cluster_names *names = &b->s->clusters;
 	struct spool *sp = b->s->spool;
-	int64_t room, bytes, all = spool_shares_all(sp);
+	int64_t room, all = spool_shares_all(sp);
 	unsigned i, n = 0;
 	int was, hold;
 
@@ -70,15 +167,16 @@ share_check(struct intake *b)
 	room = (int64_t)(spool_bytes_max(sp) / 100 * SHARED_PERCENT) - all;
 	if (room < 0)
 		room = 0;
+	b->shedding = 0;
 	if (b->n_held == 0 && all <= room)
 		return;
 	for (i = 0; i < names->n; i++) {
-		bytes = spool_share(sp, names->names[i]);
 		was = is_held(b, names->names[i]);
 		/* A single cluster has nobody to leave space for. */
-		hold = names->n > 1 && bytes > (was ? AGAIN(room) : room);
+		hold = names->n > 1 && must_wait(b, names->names[i], room, was);
 		if (hold != was)
-			hold_change(b, names->names[i], bytes, hold);
+			hold_change(b, names->names[i],
+			    spool_share(sp, names->names[i]), hold);
 		b->next_held[n] = (uint16_t)i;
 		n += (unsigned)hold;
 	}
@@ -86,6 +184,7 @@ share_check(struct intake *b)
 		snprintf(b->held[i], CLUSTER_MAX, "%s",
 		    names->names[b->next_held[i]]);
 	b->n_held = n;
+	scripts_shed(b);
 }
 
 void

@@ -37,10 +37,29 @@ struct missing_runs {
 	int64_t since; /* spool_now() when lately was 0 */
 	/* runs ended without evidence within the gap */
 	unsigned lately;
+	int64_t asked; /* spool_now() of the last lookup; 0 = none */
 	/* counts of the last walk */
 	unsigned once;
 	unsigned twice; /* and still open because they are too many */
 };
+
+void
+missing_asked(struct missing_runs *k)
+{
+	k->asked = spool_now(k->s->spool);
+}
+
+/*
+ * At the centre of a fan-in the answers come from other hosts: only a run that
+ * is looked up there counts, and only while an answer may come.
+ */
+static int
+is_asked(const struct missing_runs *k, const struct spool_run *run)
+{
+	return !spool_policy(k->s->spool)->from_stream ||
+	    ((run->flags & RUN_IN_DOUBT) && k->asked != 0 &&
+		spool_now(k->s->spool) - k->asked < NOT_FOUND_GAP);
+}
 
 void
 missing_report(struct missing_runs *k, const struct run_key *key)
@@ -48,7 +67,8 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 	struct spool *sp = k->s->spool;
 	struct spool_run run;
 
-	if (spool_find(sp, key, &run) != 1 || run.end != 0)
+	if (spool_find(sp, key, &run) != 1 || run.end != 0 ||
+	    !is_asked(k, &run))
 		return;
 	if (run.not_found_count == 0) {
 		run.not_found_at = spool_now(sp);

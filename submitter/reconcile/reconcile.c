@@ -283,6 +283,7 @@ question_send(struct question *q)
 		wr_mem(&w, q->keys.buf, q->keys.len);
 		channel_send(c, MSG_LOOKUP, 0, &w, -1);
 		wr_clear(&w);
+		missing_asked(q->s->missing);
 	}
 	wr_reset(&q->keys);
 	q->n = 0;
@@ -293,9 +294,7 @@ question_add(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct question *q = arg;
 
-	if (!(run->flags &
-		(RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND |
-		    RUN_UNCONFIRMED)) ||
+	if (!(run->flags & RUN_IN_DOUBT) ||
 	    strcmp(run->key.cluster, q->cluster) != 0)
 		return 0;
 	wr_run_key(&q->keys, &run->key);

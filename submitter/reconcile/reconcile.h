@@ -69,6 +69,11 @@ void reconcile_status(struct reconcile *r, uint64_t request);
 struct missing_runs *missing_runs_new(struct submitter *s);
 /* Slurm does not know this run. */
 void missing_report(struct missing_runs *k, const struct run_key *key);
+/* Bits of spool_run.flags: such a run is looked up after each comparison. */
+#define RUN_IN_DOUBT \
+	(RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND | RUN_UNCONFIRMED)
+/* A lookup of such runs was sent. */
+void missing_asked(struct missing_runs *k);
 /*
  * Ends all unknown runs, whatever their number: an admin has confirmed their
  * end.

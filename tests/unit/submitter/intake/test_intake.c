@@ -590,6 +590,64 @@ test_share(void)
 	end();
 }
 
+static void
+run_state_set(const char *cluster, uint64_t id, enum run_state state)
+{
+	struct run_key key = { .job = id, .start = START };
+	struct spool_run run;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	CHECK_INT(spool_find(s.spool, &key, &run), 1);
+	run.state[DEST_REST] = state;
+	CHECK_INT(spool_save(s.spool, &run), 0);
+}
+
+/*
+ * The ends of open runs are behind them in the stream: a cluster whose runs are
+ * all delivered and open is read above its share, without their scripts if
+ * need be.
+ */
+static void
+test_share_open(void)
+{
+	/* bytes before the record with which it waits the first time */
+	int64_t first = 0, bytes;
+	uint64_t id = 0;
+	int hold = 0;
+
+	begin("[\"alpha\",\"beta\"]");
+	spool_policy(s.spool)->from_stream = 1;
+	spool_set_limits(s.spool, SMALL_SPOOL, 1000);
+	CHECK_INT(spool_shares_begin(s.spool), 0);
+	/* Each run is delivered while the next one waits. */
+	while (++id < 2 * SMALL_SPOOL / SCRIPT) {
+		bytes = spool_share(s.spool, "alpha");
+		large_record("alpha", id);
+		if (hold_read("alpha") == 1)
+			hold = 1;
+		if (hold && first == 0)
+			first = bytes;
+		run_state_set("alpha", id, START_COMMITTED);
+		commit_now(s.commit);
+		if (hold_read("alpha") == 0)
+			hold = 0;
+		/* The intake removes scripts while it waits. */
+		while (
+		    hold && spool_share(s.spool, "alpha") > SMALL_SPOOL / 2) {
+			intake_upkeep(s.intake);
+			commit_now(s.commit);
+			if (hold_read("alpha") == 0)
+				hold = 0;
+		}
+		CHECK_INT(hold, 0);
+	}
+	/* The first time was at the limit, not at the share. */
+	CHECK(first > SMALL_SPOOL / 100 * 70);
+	CHECK(intake_has_room(s.intake));
+	CHECK_INT(broken, 0);
+	end();
+}
+
 /* A centre with one cluster uses the whole spool. */
 static void
 test_share_alone(void)
@@ -623,6 +681,7 @@ main(void)
 	test_inflight();
 	test_stream_position();
 	test_share();
+	test_share_open();
 	test_share_alone();
 	rmdir(dir);
 	return check_done();

@@ -228,9 +228,48 @@ test_stream(void)
 	sim_end();
 }
 
+static unsigned
+answers_of(uint64_t job, int64_t start)
+{
+	struct run_key key = { .cluster = "alpha", .job = job, .start = start };
+	struct spool_run run;
+
+	return spool_find(sim.spool, &key, &run) == 1 ? run.not_found_count :
+							99;
+}
+
+/* At the centre of a fan-in only the answer to a lookup counts. */
+static void
+test_centre(void)
+{
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = 1000 };
+
+	sim_begin();
+	spool_policy(sim.spool)->from_stream = 1;
+	CHECK_INT(spool_put_from_backend(sim.spool, &key), 1);
+	open_run(2, 2000); /* its record has come: it is not looked up */
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	missing(1, 1000); /* nobody has asked */
+	CHECK_INT(answers_of(1, 1000), 0);
+	missing_asked(sim.missing);
+	missing(2, 2000);
+	CHECK_INT(answers_of(2, 2000), 0);
+	missing(1, 1000);
+	CHECK_INT(answers_of(1, 1000), 1);
+	sim_run(SIM_HOUR);
+	missing(1, 1000); /* an answer of the lookup an hour ago */
+	CHECK_INT(answers_of(1, 1000), 1);
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	missing_asked(sim.missing);
+	missing(1, 1000);
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	sim_end();
+}
+
 int
 main(void)
 {
+	test_centre();
 	test_stream();
 	test_twice();
 	test_known_again();

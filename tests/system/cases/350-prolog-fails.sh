@@ -86,7 +86,7 @@ is "nothing is refused" [ -z "$(ctl -j queue --rejected | grep -o '"job":')" ]
 # Both first seen in accounting: one was requeued as it ran, one never ran.
 suite_down
 hooks_on
-e=$(batch labalice "touch $T/fail/really; sleep 8" -n2 -J really --requeue)
+e=$(batch labalice "touch $T/fail/really; sleep 6" -n2 -J really --requeue)
 # Slurm shows the job as running before its script runs, and a run of less than a
 # second as one that never ran.
 wait_for 60 [ -e "$T/fail/really" ]

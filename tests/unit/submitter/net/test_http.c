@@ -66,7 +66,7 @@ static void
 on_request(struct evhttp_request *req, void *arg)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(req);
-	struct evbuffer *out = evbuffer_new();
+	struct evbuffer *out;
 	const char *uri = evhttp_request_get_uri(req);
 	char *filler;
 	int n;
@@ -78,6 +78,7 @@ on_request(struct evhttp_request *req, void *arg)
 			silent();
 		return; /* freed with its connection */
 	}
+	out = evbuffer_new();
 	snprintf(received.uri, sizeof(received.uri), "%s", uri);
 	header_copy(req, "X-Auth-Token", received.token,
 	    sizeof(received.token));

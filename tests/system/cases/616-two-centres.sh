@@ -4,6 +4,7 @@
 # lease sends.  It is stopped (SIGSTOP), continued, killed; each run is there once,
 # and no two centres send at the same time.
 . "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/page.sh"
 test_begin "two centres, one active"
 [ -x "$CSA_INST/libexec/cc-slurm-adapter/receiver" ] || skip "built without NATS"
 need_fake
@@ -75,10 +76,10 @@ centre_kill b
 publish runs alpha 26 30
 is "the active one is killed: the first one takes the lease again" wait_for 30 active a
 is "each run is there once" wait_for 30 all_ended 30
-order=(a b a)
+order=(a b a) on=a off=b n=30
+centre_up b
+is "the killed one is started: it is the standby" wait_for 30 side b 'standby: .* is active since'
 if [ -n "${CSA_LONG:-}" ]; then
-	centre_up b
-	is "the killed one is started: it is the standby" wait_for 30 side b 'standby: .* is active since'
 	kill -STOP "$link_pid"
 	publish runs alpha 31 40
 	is "the link of the active one is silent: the other one takes the lease" wait_for 30 active b
@@ -88,8 +89,18 @@ if [ -n "${CSA_LONG:-}" ]; then
 	is "its link is back: it is the standby" wait_for 60 side a 'standby: .* is active since'
 	publish runs alpha 41 50
 	is "each run is there once" wait_for 30 all_ended 50
-	order=(a b a b)
+	order+=(b) on=b off=a n=50
 fi
+# the section of runbook(7): its first command is for the one host, its second for
+# the other
+systemctl() {
+	[ "$*" = "stop cc-slurm-adapter" ] && kill "${pid[$on]}" && wait "${pid[$on]}" && unset "pid[$on]"
+}
+cc-slurm-adapterctl() { wait_for 30 active "$off" && "$CTL" -c "$T/etc/$off.json" "$@"; }
+page_run cc-slurm-adapter-runbook.7 "The centre of a fan-in is replaced, or fails over"
+publish runs alpha $((n + 1)) $((n + 5))
+is "the active one is stopped: the other one sends" wait_for 30 all_ended $((n + 5))
+order+=("$off")
 # the margin of a lease of 3 s is 2.5 s; the time is that of the proxy
 is "one sends after the other" python3 "$SYS/two_centres.py" check "$T/sent" 2 "${order[@]}"
 test_end

@@ -7,7 +7,7 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_details fuzz_export \
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
-	fuzz_job_list fuzz_json fuzz_log_record fuzz_nats_ack \
+	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
 	fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
 	fuzz_spool fuzz_stream_api fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
@@ -72,6 +72,12 @@ fuzz_json_SOURCES = tests/fuzz/fuzz_json.c $(fuzz_twin)
 fuzz_json_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_json_LDFLAGS = $(fuzz_link)
 fuzz_json_LDADD = $(COMMON_LIBS) $(JANSSON_LIBS)
+
+# Its box needs libnats, which this file does not.
+fuzz_lease_json_SOURCES = tests/fuzz/fuzz_lease_json.c tests/fuzz/fuzz.h \
+	receiver/lease/lease_json.c
+fuzz_lease_json_LDFLAGS = $(fuzz_link)
+fuzz_lease_json_LDADD = $(COMMON_LIBS)
 
 fuzz_log_record_SOURCES = tests/fuzz/fuzz_log_record.c tests/fuzz/fuzz.h
 fuzz_log_record_LDFLAGS = $(fuzz_link)

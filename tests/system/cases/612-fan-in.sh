@@ -3,6 +3,7 @@
 # The whole way: a real Slurm, the daemon of its cluster with deliver "stream", a
 # real nats-server, the daemon of the centre with source "stream", cc-backend.
 . "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/centre.sh"
 test_begin "jobs of a real Slurm through a stream to the centre"
 grep -q 'define HAVE_NATS' "$CSA_BUILD/config.h" || skip "built without NATS"
 lab_up
@@ -10,28 +11,9 @@ backend_up
 nats_up "jetstream: {store_dir: \"$T/js\"}"
 cluster=$(scontrol show config | sed -n 's/^ClusterName *= //p')
 suite_users
-centre=
 trap 'rc=$?; centre_kill; trap - EXIT; test_exit $rc' EXIT
 
-# the centre has its own folders and sockets on this host
-mkdir -p "$T/centre/run" "$T/centre/state"
-lib conf "$T/etc/centre.json" "pidFilePath=$T/centre/run/centre.pid" \
-    "lastRunPath=$T/centre/state/lastrun" source=stream "clusters=[\"$cluster\"]" \
-    natsServer=127.0.0.1 "natsPort=$NATS_PORT" natsStreamReplicas=1 ccPollInterval=15 \
-    "ccCommitInterval=$COMMIT" "ccRestUrl=$BACKEND" "ccRestJwt=$(cat "$TOKEN")"
-centre_up() {
-	setsid "$ADAPTER" -daemon -config "$T/etc/centre.json" -debug 4 \
-	    >>"$T/log/suite.centre" 2>&1 </dev/null &
-	centre=$!
-}
-centre_kill() {
-	[ -n "$centre" ] || return 0
-	# shellcheck disable=SC2046	# a list of ids
-	kill -9 "$centre" $(ps -o pid= --ppid "$centre") 2>/dev/null
-	wait "$centre" 2>/dev/null
-	centre=
-}
-centre_ctl() { "$CTL" -c "$T/etc/centre.json" "$@"; }
+centre_conf "$cluster" ccPollInterval=15
 centre_reads() { grep -q "stream CC_RECORD_$cluster is read from" "$T/log/suite.centre"; }
 
 conf deliver=stream "clusters=[\"$cluster\"]" natsServer=127.0.0.1 "natsPort=$NATS_PORT" \

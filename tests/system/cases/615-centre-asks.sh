@@ -8,6 +8,7 @@ if [ -z "${IN_NAMESPACE:-}" ]; then
 	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
 fi
 . "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/centre.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
 test_begin "the centre asks a cluster about runs"
 grep -q 'define HAVE_NATS' "$CSA_BUILD/config.h" || skip "built without NATS"
@@ -16,7 +17,6 @@ backend_up
 nats_up "jetstream: {store_dir: \"$T/js\"}"
 cluster=$(scontrol show config | sed -n 's/^ClusterName *= //p')
 suite_users
-centre=
 trap 'rc=$?; centre_kill; trap - EXIT; test_exit $rc' EXIT
 later() {
 	python3 -c 'import struct, sys
@@ -38,24 +38,7 @@ E
 chmod 755 "$T/submitter"
 mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
 
-mkdir -p "$T/centre/run" "$T/centre/state"
-lib conf "$T/etc/centre.json" "pidFilePath=$T/centre/run/centre.pid" \
-    "lastRunPath=$T/centre/state/lastrun" source=stream "clusters=[\"$cluster\"]" \
-    natsServer=127.0.0.1 "natsPort=$NATS_PORT" natsStreamReplicas=1 ccPollInterval=2 \
-    "ccCommitInterval=$COMMIT" "ccRestUrl=$BACKEND" "ccRestJwt=$(cat "$TOKEN")"
-centre_up() {
-	setsid "$ADAPTER" -daemon -config "$T/etc/centre.json" -debug 4 \
-	    >>"$T/log/suite.centre" 2>&1 </dev/null &
-	centre=$!
-}
-centre_kill() {
-	[ -n "$centre" ] || return 0
-	# shellcheck disable=SC2046	# a list of ids
-	kill -9 "$centre" $(ps -o pid= --ppid "$centre") 2>/dev/null
-	wait "$centre" 2>/dev/null
-	centre=
-}
-centre_ctl() { "$CTL" -c "$T/etc/centre.json" "$@"; }
+centre_conf "$cluster" ccPollInterval=2
 centre_logged() { grep -qE -- "$1" "$T/log/suite.centre"; }
 centre_denied() { centre_ctl status -v 2>/dev/null | grep -qE "^ *denied +$1"; }
 # N: so many questions were sent

@@ -13,7 +13,7 @@
 struct bucket;
 struct event_base;
 
-/* What status shows. */
+/* The state of the lease, for status. */
 struct bucket_status {
 	int active;
 	int64_t since;	    /* epoch: active without a break; 0 = it is not */

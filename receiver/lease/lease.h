@@ -16,7 +16,7 @@
 #define LEASE_MS_MAX	 300000 /* the same; also of an entry that is invalid */
 #define LEASE_WHY_MAX	 200
 
-/* What the holder writes. */
+/* The value of the entry, written by the holder. */
 struct lease_value {
 	uint64_t id;	/* of the centre, random; 0 = not known */
 	uint64_t count; /* of its writes */

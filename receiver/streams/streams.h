@@ -37,7 +37,7 @@ enum stream_take {
 	STREAM_HELD  /* it stays with the broker, unacknowledged */
 };
 
-/* What the messages are. */
+/* The kind of the messages in a stream. */
 enum stream_kind {
 	STREAM_OF_RUNS,	 /* records, from the position in the spool */
 	STREAM_OF_STATES /* states of nodes; the last of each group counts */

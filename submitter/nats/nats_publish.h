@@ -17,7 +17,7 @@
 #include "submitter/nats/nats.h"
 #include "submitter/payload/nats_message.h"
 
-/* What confirms a message on the connection of a stream. */
+/* How the broker confirms a message. */
 enum nats_ack_by {
 	ACK_BY_STREAM, /* a record */
 	ACK_BY_FLUSH,  /* states of nodes: no stream is asked to answer */

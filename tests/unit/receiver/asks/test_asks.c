@@ -19,7 +19,7 @@ static unsigned n_sent;
 static char subject[64], tail[32];
 static struct ask sent;
 
-/* What the owner of the box got. */
+/* The last call to the owner of the box. */
 static unsigned n_reports, n_unknown;
 static struct ask_run unknown;
 static int current;

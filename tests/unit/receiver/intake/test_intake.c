@@ -167,7 +167,7 @@ test_record(void)
 	cleanup();
 }
 
-/* What a cluster has answered, as one message behind the records. */
+/* The answer of a cluster is one message behind the records. */
 static void
 test_not_found(void)
 {

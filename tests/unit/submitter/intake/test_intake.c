@@ -484,7 +484,7 @@ test_stream_position(void)
 
 static unsigned holds; /* times that a cluster was told to wait */
 
-/* What the intake has told the receiver last about a cluster; -1 = nothing. */
+/* The last hold that the intake sent about a cluster; -1 = none. */
 static int
 hold_read(const char *of)
 {

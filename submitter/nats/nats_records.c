@@ -199,6 +199,16 @@ plain_end(struct nats_items *batch, enum nats_result result, const char *why)
 			item_end(item, result, why);
 }
 
+static int
+has_states(struct nats_items *batch)
+{
+	struct nats_item *item = STAILQ_FIRST(batch);
+
+	while (item != NULL && item->ack_by != ACK_BY_FLUSH)
+		item = STAILQ_NEXT(item, link);
+	return item != NULL;
+}
+
 enum nats_trouble
 nats_records_publish(struct nats_session *ns, struct nats_items *batch,
     char *why, size_t size)
@@ -207,6 +217,17 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 	natsStatus s = NATS_OK;
 	unsigned left = 0;
 
+	/*
+	 * A broker that reloads its rights keeps the connection, and libnats keeps
+	 * the last error of a connection: only a new one shows the rights of now.
+	 */
+	if (has_states(batch) && is_denied(ns->nc, 1)) {
+		snprintf(why, size,
+		    "ended, to try the states of nodes again, which were not "
+		    "permitted");
+		nats_items_end(STAILQ_FIRST(batch), NATS_AWAY, why);
+		return TROUBLE_AWAY;
+	}
 	for (item = STAILQ_FIRST(batch); item != NULL && s == NATS_OK;
 	     item = STAILQ_NEXT(item, link)) {
 		s = item_publish(ns, item);

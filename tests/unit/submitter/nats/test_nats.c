@@ -703,6 +703,17 @@ check_nodes(void)
 	nats_status(nats, &st);
 	CHECK_INT(st.broker.away_since, 0);
 	CHECK_INT(downs, before);
+	/* The broker has reloaded its rights: the next try has a new connection. */
+	mode = MODE_ACCEPT;
+	done = 0;
+	CHECK_INT(nodes("beta", "{}"), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_AWAY);
+	wait_up(1);
+	done = 0;
+	CHECK_INT(nodes("beta", "{}"), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
 }
 
 int

@@ -145,7 +145,8 @@ say "Slurm and the suite are up after $SECONDS s"
 began=$SECONDS
 is_function() { [ "$(type -t "$1")" = function ]; }
 acts=()
-# all at the same time; what wants whole nodes gets a little ahead
+# All at the same time, but those that want whole nodes first: behind a job of five
+# minutes on such a node they would keep their partition from all others.
 for kind in "${PARALLEL[@]}"; do
 	wanted "$kind" || continue
 	(
@@ -154,7 +155,7 @@ for kind in "${PARALLEL[@]}"; do
 		! is_function "act_$kind" || "act_$kind"
 	) 2>>"$T/log/act" &
 	acts+=($!)
-	[ "$kind" != exclusive ] || wait_for 10 grep -q "^exclusive" "$T/kinds"
+	[ "$kind" != exclusive ] || wait "${acts[0]}"
 done
 [ ${#acts[@]} -eq 0 ] || wait "${acts[@]}"
 say "submitted, and done to them what was to be done, after $((SECONDS - began)) s"

@@ -15,7 +15,8 @@ suite_users
 centre() {
 	rm -f "$T/etc/config.json"
 	conf source=stream 'clusters=["alpha","beta"]' "natsServer=127.0.0.1:$NATS_PORT" \
-	    natsUser=centre natsPassword=word-of-nats natsStreamReplicas=1 "$@"
+	    natsUser=centre natsPassword=word-of-nats natsStreamReplicas=1 \
+	    natsStreamMaxBytes=67108864 "$@"
 }
 out=
 check() {

@@ -13,7 +13,8 @@ broker="jetstream: {store_dir: \"$T/jetstream\"}"
 nats_up "$broker"
 lib conf "$T/etc/config.json" "pidFilePath=$T/run/daemon.pid" "ctlSockPath=$T/run/ctl.sock" \
     "lastRunPath=$T/state/lastrun" "source=stream" "clusters=$BOTH" natsServer=127.0.0.1 \
-    "natsPort=$NATS_PORT" natsStreamReplicas=1 ccPollInterval=15 "ccCommitInterval=$COMMIT" \
+    "natsPort=$NATS_PORT" natsStreamReplicas=1 \
+    natsStreamMaxBytes=67108864 ccPollInterval=15 "ccCommitInterval=$COMMIT" \
     "ccRestUrl=$BACKEND" "ccRestJwt=$(cat "$TOKEN")"
 
 publish() { python3 "$SYS/publish_records.py" "$NATS_PORT" "$@"; }

@@ -15,7 +15,8 @@ mkdir -p "$T/run" "$T/state"
 nats_up "jetstream: {store_dir: \"$T/jetstream\"}"
 lib conf "$T/etc/config.json" "pidFilePath=$T/run/daemon.pid" "ctlSockPath=$T/run/ctl.sock" \
     "lastRunPath=$T/state/lastrun" "source=stream" 'clusters=["alpha","beta"]' natsServer=127.0.0.1 \
-    "natsPort=$NATS_PORT" natsStreamReplicas=1 "ccCommitInterval=$COMMIT" spoolMaxBytes=1048576 \
+    "natsPort=$NATS_PORT" natsStreamReplicas=1 \
+    natsStreamMaxBytes=67108864 "ccCommitInterval=$COMMIT" spoolMaxBytes=1048576 \
     "ccRestUrl=$BACKEND" "ccRestJwt=$(cat "$TOKEN")"
 
 publish() { python3 "$SYS/publish_records.py" "$NATS_PORT" "$@"; }

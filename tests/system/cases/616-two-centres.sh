@@ -24,7 +24,8 @@ centre_conf() {
 	mkdir -p "$T/$1/run" "$T/$1/state"
 	lib conf "$T/etc/$1.json" "pidFilePath=$T/$1/run/centre.pid" \
 	    "lastRunPath=$T/$1/state/lastrun" source=stream 'clusters=["alpha"]' \
-	    natsServer=127.0.0.1 "natsPort=$2" natsStreamReplicas=1 activeOnly=true \
+	    natsServer=127.0.0.1 "natsPort=$2" natsStreamReplicas=1 \
+	    natsStreamMaxBytes=67108864 activeOnly=true \
 	    natsLeaseTime=3 ccPollInterval=15 "ccCommitInterval=$COMMIT" "ccRestUrl=http://127.0.0.1:${port[$1]}" \
 	    "ccRestJwt=$(cat "$TOKEN")"
 }

@@ -13,6 +13,7 @@ centre_conf() {
 	lib conf "$T/etc/centre.json" "pidFilePath=$T/centre/run/centre.pid" \
 	    "lastRunPath=$T/centre/state/lastrun" source=stream "clusters=[\"$cluster\"]" \
 	    natsServer=127.0.0.1 "natsPort=$NATS_PORT" natsStreamReplicas=1 \
+	    natsStreamMaxBytes=67108864 \
 	    "ccCommitInterval=$COMMIT" "ccRestUrl=$BACKEND" "ccRestJwt=$(cat "$TOKEN")" "$@"
 }
 centre_up() {

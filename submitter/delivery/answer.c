@@ -66,7 +66,9 @@ start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 void
 run_start_listed(struct submitter *s, struct spool_run *run)
 {
-	start_taken(s, run, RUN_EVENT_LISTED);
+	/* Its record crashed a worker; the stop would read the record again. */
+	if ((run->flags & RUN_QUARANTINED) == 0)
+		start_taken(s, run, RUN_EVENT_LISTED);
 }
 
 static void

@@ -239,8 +239,8 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why,
 }
 
 /*
- * This process sent no stop before: another client stopped the run.  A list of
- * jobs shows how.
+ * No stop of this run was sent before: another client stopped the run.  A list
+ * of jobs shows how.
  */
 static void
 stop_late(struct submitter *s, struct spool_run *run, const char *why)

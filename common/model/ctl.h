@@ -27,7 +27,7 @@ enum ctl_verb {
 	CTL_LOG,      /* all: a = log level */
 	CTL_RELOAD,   /* supervisor: as SIGHUP, with the result */
 	CTL_METRICS,  /* all: OpenMetrics values */
-	CTL_BACKFILL, /* submitter: a = from, b = to; or its progress */
+	CTL_BACKFILL, /* submitter, receiver: a = from, b = to; or progress */
 	/*
 	 * submitter: one step; a = enum ctl_spool, b = where the step begins.
 	 * Import: limit = lines of earlier steps; root only.

@@ -27,7 +27,7 @@ enum ctl_verb {
 	CTL_LOG,      /* supervisor: a = log level, which it tells all */
 	CTL_RELOAD,   /* supervisor: as SIGHUP, with the result */
 	CTL_METRICS,  /* all but runner, exporter: OpenMetrics values */
-	CTL_BACKFILL, /* submitter: a = from, b = to; or its progress */
+	CTL_BACKFILL, /* submitter, receiver: a = from, b = to; or progress */
 	/*
 	 * submitter: one step; a = enum ctl_spool, b = where the step begins.
 	 * Import: limit = lines of earlier steps; root only.

@@ -21,6 +21,20 @@ static const char no_threads[] =
 /* From this version on the second row of a resized job has a new start. */
 #define VERSION_RESIZE_NEW_START 2302
 
+/* The run whose end was before its start, because the clock was set back. */
+static struct open_run *
+open_set_back(struct cluster *c, const struct job *job)
+{
+	struct open_run *run;
+	size_t at = 0;
+
+	while ((run = open_of_job(&c->open, job->key.job, &at)) != NULL)
+		if (run->submit != 0 && (int64_t)run->submit == job->submit &&
+		    job_is_set_back(job, run->start))
+			return run;
+	return NULL;
+}
+
 /*
  * The open run of a row of accounting.  In some versions the second row of a
  * resized job begins when the first one ended: both are one run.
@@ -34,6 +48,8 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
 			*other;
 	size_t at = 0;
 
+	if (run == NULL)
+		run = open_set_back(c, job);
 	if (run != NULL || job->submit != job->key.start ||
 	    c->slurm.version < VERSION_RESIZE_NEW_START)
 		return run;

@@ -507,6 +507,24 @@ job_merge(struct job *into, struct job *from)
 	return changed;
 }
 
+/* After such an end the job may run again, with the same submission. */
+static int
+may_run_again(enum job_end end)
+{
+	return end == END_NOT || end == END_REQUEUED || end == END_PREEMPTED ||
+	    end == END_NODE_FAIL || end == END_BOOT_FAIL;
+}
+
+int
+job_is_set_back(const struct job *job, int64_t start)
+{
+	/* No run begins before its submission. */
+	if (job->key.start < job->submit)
+		return 1;
+	return job->end == job->key.start && job->key.start < start &&
+	    !may_run_again(job->state);
+}
+
 void
 node_write(struct writer *w, const struct node_state *node)
 {

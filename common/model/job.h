@@ -161,6 +161,12 @@ void job_read(struct reader *r, struct job *job);
  * Moves strings out of `from`.  Returns 1 when `into` has changed.
  */
 int job_merge(struct job *into, struct job *from);
+/*
+ * The clock was set back while the run of that start and of the same submission
+ * ran, to before its start: slurmdbd shows the end of such a run also as its
+ * start.  Both times are epoch.
+ */
+int job_is_set_back(const struct job *job, int64_t start);
 
 /* State of a node in MSG_NODES: str cluster, u32 count, then each node. */
 struct node_state {

@@ -17,20 +17,13 @@
 /* Runs of one job that are compared with a record. */
 #define SIBLINGS_MAX 64
 
-/* No run begins before its submission: the clock was set back. */
-static int
-is_set_back(const struct job *job)
-{
-	return job->key.start < job->submit;
-}
-
 /* The submission is the same, and the times can belong to one run. */
 static int
 is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
 {
 	if (job->submit == 0 || submit != job->submit || start == 0)
 		return 0;
-	if (is_set_back(job))
+	if (job_is_set_back(job, start))
 		return 1;
 	if (end != 0 && job->key.start >= end)
 		return 0;
@@ -114,7 +107,7 @@ done_start(struct spool *sp, const struct job *job)
 		if (start == job->key.start)
 			continue;
 		/* A run of no length ends in the second of its start. */
-		if (((end > start || is_set_back(job)) &&
+		if (((end > start || job_is_set_back(job, start)) &&
 			is_moved(job, start, end, start - waited)) ||
 		    is_resized_part(job, start, end))
 			found = start;

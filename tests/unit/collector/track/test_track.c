@@ -240,6 +240,19 @@ static const struct test_case cases[] = {
 	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
 	{ ROW, "COMPLETED", 0, 80, 60, 90, "end 10/100-90 completed", "" } } },
 
+	{ "the clock was set back to after the submission: a row of no time",
+	    NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 50, 80, 80, "end 10/100-80 completed", "" } } },
+
+	{ "an earlier row of no time that was requeued is another run", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ ROW, "REQUEUED", 0, 50, 80, 80,
+	    "end 10/80-80 requeued never-ran", "10/100 runs" },
+	{ ROW, "NODE_FAIL", 0, 50, 80, 80, "end 10/80-80 node_fail",
+	    "10/100 runs" } } },
+
 	{ "an earlier row of another submission is another run", NULL, {
 	{ SHOWN, "RUNNING", 0, 80, 100, 0, "start 10/100", "10/100 runs" },
 	{ ROW, "COMPLETED", 0, 40, 60, 90, "end 10/60-90 completed",

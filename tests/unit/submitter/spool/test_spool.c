@@ -300,6 +300,22 @@ test_set_back(void)
 	job.submit = 5100;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);
+	/* The clock was set back to after the submission. */
+	job_make(&job, 17, 5000, 4900);
+	job.submit = 4800;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	job_make(&job, 17, 4900, 4900);
+	job.submit = 4800;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_MERGED);
+	CHECK_INT(again, row);
+	state_set(sp, row, DEST_REST, RUN_DONE);
+	CHECK_INT(spool_put(sp, &job, &again), PUT_KNOWN);
+	/* After this end the job may have run again. */
+	job.key.start = job.end = 4890;
+	job.state = END_NODE_FAIL;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_NEW);
+	job_clear(&job);
 	spool_close(sp);
 	file_remove();
 }

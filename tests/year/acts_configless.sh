@@ -61,7 +61,7 @@ act_configless-fetched() {
 	lab ctl stop slurmd
 	rm -rf /run/slurm "$T"/slurm/spool/*/conf-cache
 	not copy_answers || return 1
-	wait_for 40 said 'slurmctld does not answer' || return 1
+	wait_for 40 said 'slurmctld(:.*; again in| does not answer)' || return 1
 	slurmds_with --conf-server "127.0.0.1:$LAB_PORT"
 	wait_for 20 copy_answers
 }
@@ -159,7 +159,7 @@ act_sackd-away() {
 act_sackd-restarted() {
 	sackd_down TERM
 	rm -rf /run/slurm
-	wait_for 40 said 'slurm(ctld|dbd) does not answer' || return 1
+	wait_for 40 said 'slurm(ctld|dbd)(:.*; again in| does not answer)' || return 1
 	sackd_up
 }
 act_sackd-removed() {

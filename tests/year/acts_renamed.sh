@@ -32,7 +32,11 @@ act_slurm-user-renamed() {
 }
 # Slurm refuses to delete a user who has a job: the admin ends the job first.
 # slurmdbd refuses this when it has the start of the job.
-runs_in_slurmdbd() { [ -n "$(sacct -n -X -u "$1" -s R -o JobID)" ]; }
+runs_in_slurmdbd() {
+	local ids
+	ids=$(squeue -h -u "$1" -t R -o %A | sort)
+	[ -n "$ids" ] && [ "$(sacct -n -X -P -u "$1" -s R -o JobIDRaw | sort)" = "$ids" ]
+}
 act_slurm-user-deleted() {
 	job_of yeartwo 60 && wait_for 20 runs_in_slurmdbd yeartwo || return 1
 	not sacctmgr -i delete user yeartwo account=proj5 cluster=alpha || return 1

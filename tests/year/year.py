@@ -139,12 +139,13 @@ def rejected(path):
 
 def is_open(act, f, row):
     """Nothing says how the run ended: the record is gone, and the run ended while
-    the suite was away.  It is running in cc-backend, or it also began then."""
+    the suite was away.  It is running in cc-backend, or it also began then, or just
+    before, so that its start was not confirmed yet."""
     if row is None or not row.get("Gone") or not row["End"].isdigit():
         return False
     if not act.begin - before(act) <= int(row["End"]) <= act.back:
         return False
-    return (f.text == "missing" and f.key[1] >= int(act.begin)) or \
+    return (f.text == "missing" and f.key[1] >= int(act.begin) - START_GRAIN) or \
         f.text.startswith("jobState is 'running'")
 
 

@@ -69,7 +69,7 @@ receiver_libreceiver_a_SOURCES = \
 	receiver/check.c \
 	receiver/check.h \
 	receiver/receiver.h \
-	receiver/report.c \
+	receiver/orders.c receiver/orders.h receiver/report.c \
 	receiver/report.h
 
 RECEIVER_LIBS = receiver/libreceiver.a receiver/lease/liblease.a receiver/intake/libintake.a \

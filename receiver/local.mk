@@ -16,7 +16,7 @@ noinst_LIBRARIES += receiver/asks/libasks.a
 noinst_LIBRARIES += receiver/intake/libintake.a
 # Which of two centres is active.
 noinst_LIBRARIES += receiver/lease/liblease.a
-# Status, metrics, -test.
+# Status, metrics, -test, requests that a cluster answers.
 noinst_LIBRARIES += receiver/libreceiver.a
 
 worker_PROGRAMS += receiver/receiver

@@ -16,7 +16,7 @@ noinst_LIBRARIES += receiver/asks/libasks.a
 noinst_LIBRARIES += receiver/intake/libintake.a
 # Which of two centres is active.
 noinst_LIBRARIES += receiver/lease/liblease.a
-# Status, metrics, -test.
+# Status, metrics, -test, requests that a cluster answers.
 noinst_LIBRARIES += receiver/libreceiver.a
 
 worker_PROGRAMS += receiver/receiver
@@ -69,7 +69,7 @@ receiver_libreceiver_a_SOURCES = \
 	receiver/check.c \
 	receiver/check.h \
 	receiver/receiver.h \
-	receiver/report.c \
+	receiver/orders.c receiver/orders.h receiver/report.c \
 	receiver/report.h
 
 RECEIVER_LIBS = receiver/libreceiver.a receiver/lease/liblease.a receiver/intake/libintake.a \

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text/text.h"
+#include "common/text/time_text.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
 #include "submitter/explain.h"
@@ -18,9 +20,10 @@
 #define RUNS_MAX  64  /* runs of one job that are printed */
 #define RUNS_READ 512 /* runs of one job that are sorted */
 /* Runs of one job in the history that are looked through. */
-#define HISTORY_RUNS 16384
-#define ITEMS_MAX    256 /* events of one run: more do not fit into its bytes */
-#define TEXT_SIZE    1024
+#define HISTORY_RUNS   16384
+#define ITEMS_MAX      256 /* events of one run: more do not fit into its bytes */
+#define TEXT_SIZE      1024
+#define LINE_STATE_MAX 384 /* of the line for another host */
 /*
  * Of one answer, in bytes: it waits in the channel, which fails beyond
  * CHANNEL_OUTPUT_MAX.  A job with RUNS_MAX runs needs JOB_BYTES at most: for each
@@ -437,6 +440,50 @@ explain_begin(struct submitter *s, uint64_t request,
 		job_explain(&x, req->ids[i]);
 	free(x.runs);
 	worker_ctl_end(s->w, request, CTL_OK, "");
+}
+
+/* What the last run of the job waits for here, or that it is done. */
+static void
+last_run_text(const struct explain *x, char *buf, size_t size)
+{
+	const struct known_run *r = &x->runs[x->n - 1];
+	struct spool_run run;
+
+	*buf = '\0';
+	if (spool_find(x->s->spool, &r->key, &run) != 1) {
+		snprintf(buf, size, "%s", done_text(r));
+		return;
+	}
+	state_sentence(&run, DEST_NATS, spool_policy(x->s->spool)->whole,
+	    spool_now(x->s->spool), buf, size);
+	if (*buf == '\0')
+		snprintf(buf, size, "the run is not sent");
+}
+
+void
+explain_line(struct submitter *s, const char *cluster, uint64_t job, char *text,
+    size_t size)
+{
+	struct ctl_request req = { .n_ids = 1 };
+	struct explain x = { .s = s, .req = &req };
+	char last[LINE_STATE_MAX], vis[LINE_STATE_MAX];
+
+	snprintf(req.text, sizeof(req.text), "%s", cluster);
+	x.runs = calloc(RUNS_READ, sizeof(*x.runs));
+	if (x.runs != NULL)
+		runs_find(&x, job);
+	if (x.runs == NULL)
+		snprintf(text, size, "out of memory");
+	else if (x.n == 0 || x.runs[x.n - 1].key.start == 0)
+		snprintf(text, size, "its daemon has no run of this job");
+	else {
+		last_run_text(&x, last, sizeof(last));
+		snprintf(text, size, "%u run%s, the last one started %s: %s",
+		    x.n, x.n == 1 ? "" : "s",
+		    time_text(x.runs[x.n - 1].key.start),
+		    text_vis(last, vis, sizeof(vis)));
+	}
+	free(x.runs);
 }
 
 static void

@@ -15,6 +15,9 @@ struct submitter;
 /* Answers CTL_EXPLAIN: rows of CTL_T_EXPLAIN. A job without a row is unknown. */
 void explain_begin(struct submitter *s, uint64_t request,
     const struct ctl_request *req);
+/* Writes one line about the last run of the job, for another host. */
+void explain_line(struct submitter *s, const char *cluster, uint64_t job,
+    char *text, size_t size);
 /* Answers CTL_HISTORY: rows of CTL_T_HISTORY. */
 void counts_begin(struct submitter *s, uint64_t request);
 

@@ -28,6 +28,7 @@
 #include "submitter/check.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/explain.h"
 #include "submitter/history/history.h"
 #include "submitter/intake/intake.h"
 #include "submitter/memory.h"
@@ -498,6 +499,7 @@ boxes_new(struct submitter *s)
 	s->first_list = first_list_new(s);
 	s->backfill = backfill_new(s);
 	s->centre_asks = centre_asks_new(s);
+	centre_asks_explain(s->centre_asks, explain_line);
 }
 
 /* deliver may have been "direct" when the daemon ended. */

@@ -40,7 +40,7 @@ static const struct {
 	[CTL_CHECK] = { 0, 1 },
 	[CTL_GPUS] = { C_ | W_, 0 },
 	[CTL_EXPLAIN] = { W_, 0 },
-	[CTL_EXPLAIN_SLURM] = { C_, 0 },
+	[CTL_EXPLAIN_SLURM] = { C_ | V_, 0 },
 	[CTL_HISTORY] = { W_, 0 },
 	[CTL_WARNINGS] = { 0, 0 },
 	[CTL_JOB_PART] = { C_, 0 },

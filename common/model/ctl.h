@@ -39,11 +39,12 @@ enum ctl_verb {
 	 * cluster, if text names one.  Only the supervisor of -test sends it.
 	 */
 	CTL_CHECK,
-	CTL_GPUS,	   /* collector, submitter: nodes with GPUs */
-	CTL_EXPLAIN,	   /* submitter: the runs of the jobs in ids */
-	CTL_EXPLAIN_SLURM, /* collector: why these jobs have no run here */
-	CTL_HISTORY,	   /* submitter: counters of each minute and hour */
-	CTL_WARNINGS,	   /* supervisor: the last warnings and errors */
+	CTL_GPUS,    /* collector, submitter: nodes with GPUs */
+	CTL_EXPLAIN, /* submitter: the runs of the jobs in ids */
+	/* collector, receiver: why these jobs have no run here */
+	CTL_EXPLAIN_SLURM,
+	CTL_HISTORY,  /* submitter: counters of each minute and hour */
+	CTL_WARNINGS, /* supervisor: the last warnings and errors */
 	/*
 	 * collector: the job ids of a task or a component of the job ids[0];
 	 * a = its number, b = enum ctl_part

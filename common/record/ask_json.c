@@ -32,8 +32,9 @@ enum field {
 	FIELD_JOB,
 	FIELD_START,
 	FIELD_FROM,
-	FIELD_TO,	/* of a question */
-	FIELD_PROGRESS, /* of an answer */
+	FIELD_TO,
+	FIELD_EXPLAIN, /* of a question */
+	FIELD_TEXT,    /* of an answer */
 	FIELD_OTHER
 };
 
@@ -53,13 +54,15 @@ static const struct {
 	[FIELD_START] = { "startTime", IN_RUN },
 	[FIELD_FROM] = { "from", IN_OBJECT },
 	[FIELD_TO] = { "to", IN_OBJECT },
-	[FIELD_PROGRESS] = { "progress", IN_OBJECT },
+	[FIELD_EXPLAIN] = { "jobId", IN_OBJECT },
+	[FIELD_TEXT] = { "text", IN_OBJECT },
 };
 
 static const char *const kinds[ASK__COUNT] = {
 	[ASK_LOOKUP] = "lookup",
 	[ASK_BACKFILL] = "backfill",
 	[ASK_BACKFILL_STATUS] = "backfill-status",
+	[ASK_EXPLAIN] = "explain",
 };
 
 #define BIT(field) (1u << (field))
@@ -76,7 +79,7 @@ struct input {
 	char *nonce;
 	char *cluster; /* NULL in a question, as the next three */
 	char *error;
-	char *progress;
+	char *text;
 	unsigned *asked;
 	struct ask_run *runs;
 	unsigned *n;
@@ -145,6 +148,8 @@ scalar_read(struct input *in, const char *text)
 		in->ask->from = (int64_t)number(in, text, 0, TIME_S_MAX);
 	else if (in->field == FIELD_TO && in->ask != NULL)
 		in->ask->to = (int64_t)number(in, text, 0, TIME_S_MAX);
+	else if (in->field == FIELD_EXPLAIN && in->ask != NULL)
+		in->ask->job = number(in, text, 0, INT64_MAX);
 	else
 		refuse(in, "%s: has another type", fields[in->field].name);
 }
@@ -185,8 +190,8 @@ string_read(struct input *in, const struct json_scan *s)
 		text_take(in, s, in->cluster, CLUSTER_MAX);
 	else if (in->field == FIELD_ERROR && in->error != NULL)
 		text_take(in, s, in->error, ASK_TEXT_MAX);
-	else if (in->field == FIELD_PROGRESS && in->progress != NULL)
-		text_take(in, s, in->progress, ASK_PROGRESS_MAX);
+	else if (in->field == FIELD_TEXT && in->text != NULL)
+		text_take(in, s, in->text, ASK_LINE_MAX);
 	else
 		refuse(in, "%s: has another type", fields[in->field].name);
 }
@@ -290,7 +295,7 @@ on_event(struct json_scan *s, enum json_event ev, void *arg)
 static int
 input_read(struct input *in, unsigned wanted, const char *text, size_t len)
 {
-	char word[ASK_PROGRESS_MAX + 1];
+	char word[ASK_LINE_MAX + 1];
 	struct json_scan s;
 	const char *wrong;
 	int f;
@@ -329,6 +334,10 @@ ask_wrong(const struct ask *ask)
 		break;
 	case ASK_BACKFILL_STATUS:
 		break;
+	case ASK_EXPLAIN:
+		if (ask->job == 0)
+			return "jobId: is missing";
+		break;
 	default:
 		return "kind: not known: upgrade the cluster";
 	}
@@ -351,6 +360,7 @@ ask_read(struct ask *ask, const char *text, size_t len, char *why, size_t size)
 	ask->kind = ASK__COUNT;
 	ask->n = 0;
 	ask->from = ask->to = 0;
+	ask->job = 0;
 	if (input_read(&in, OF_ASK, text, len) == -1)
 		return -1;
 	wrong = ask_wrong(ask);
@@ -368,7 +378,7 @@ ask_answer_read(struct ask_answer *answer, const char *text, size_t len,
 		.nonce = answer->nonce,
 		.cluster = answer->cluster,
 		.error = answer->error,
-		.progress = answer->progress,
+		.text = answer->text,
 		.asked = &answer->asked,
 		.runs = answer->not_found,
 		.n = &answer->n,
@@ -427,6 +437,8 @@ ask_write(struct writer *w, const struct ask *ask)
 	if (ask->kind == ASK_BACKFILL)
 		put(w, ",\"from\":%" PRId64 ",\"to\":%" PRId64, ask->from,
 		    ask->to);
+	if (ask->kind == ASK_EXPLAIN)
+		put(w, ",\"jobId\":%" PRIu64, ask->job);
 	/* A reader of an older version requires runs before it reads the kind. */
 	put_runs(w, fields[FIELD_RUNS].name, ask->runs, ask->n);
 }
@@ -437,8 +449,8 @@ ask_answer_write(struct writer *w, const struct ask_answer *answer)
 	put(w, "{\"schema\":%d,\"nonce\":\"%s\"", ASK_SCHEMA, answer->nonce);
 	put_string(w, fields[FIELD_CLUSTER].name, answer->cluster);
 	put_string(w, fields[FIELD_ERROR].name, answer->error);
-	if (*answer->progress != '\0')
-		put_string(w, fields[FIELD_PROGRESS].name, answer->progress);
+	if (*answer->text != '\0')
+		put_string(w, fields[FIELD_TEXT].name, answer->text);
 	put(w, ",\"asked\":%u", answer->asked);
 	put_runs(w, fields[FIELD_NOT_FOUND].name, answer->not_found, answer->n);
 }

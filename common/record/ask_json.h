@@ -21,8 +21,7 @@
 #define ASK_BYTES_MAX (32u * 1024)
 #define ASK_NONCE_MAX 17  /* bytes with the NUL: 16 hexadecimal digits */
 #define ASK_TEXT_MAX  200 /* bytes of a reason with the NUL */
-/* bytes of the progress of a backfill with the NUL */
-#define ASK_PROGRESS_MAX 512
+#define ASK_LINE_MAX  512 /* bytes of the line of an answer with the NUL */
 
 /* A run of the cluster that the question is sent to. */
 struct ask_run {
@@ -34,6 +33,7 @@ enum ask_kind {
 	ASK_LOOKUP,	     /* which of these runs does Slurm know? */
 	ASK_BACKFILL,	     /* publish the runs of this range again */
 	ASK_BACKFILL_STATUS, /* how far is the backfill? */
+	ASK_EXPLAIN,	     /* what does the cluster have of this job? */
 	ASK__COUNT
 };
 
@@ -43,14 +43,15 @@ struct ask {
 	unsigned n; /* of a lookup, 1 to ASK_RUNS_MAX; else 0 */
 	struct ask_run runs[ASK_RUNS_MAX];
 	int64_t from, to; /* of a backfill, epoch; else 0 */
+	uint64_t job;	  /* of ASK_EXPLAIN; else 0 */
 };
 
 struct ask_answer {
 	char nonce[ASK_NONCE_MAX]; /* of the question */
 	char cluster[CLUSTER_MAX];
 	char error[ASK_TEXT_MAX]; /* "" = none; else there is no evidence */
-	/* of the backfill that is or was under way; "" = not asked for */
-	char progress[ASK_PROGRESS_MAX];
+	/* for an admin, about the backfill or the job; "" = not asked for */
+	char text[ASK_LINE_MAX];
 	unsigned asked; /* runs of the question */
 	unsigned n;	/* of them unknown to Slurm */
 	struct ask_run not_found[ASK_RUNS_MAX];

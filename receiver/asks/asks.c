@@ -33,7 +33,7 @@
 #define NO_RESPONDER 503 /* status of the broker */
 
 /* Texts for the admin, with the name of the cluster and a reason. */
-#define ORDER_TEXT_MAX (2 * CLUSTER_MAX + ASK_PROGRESS_MAX + 128)
+#define ORDER_TEXT_MAX (2 * CLUSTER_MAX + ASK_LINE_MAX + 128)
 
 static const char not_up[] =
     "NATS has no connection, or this centre is the standby";
@@ -100,6 +100,7 @@ ask_make(struct asker *q, struct ask *ask)
 		ask->kind = q->order.kind;
 		ask->from = q->order.from;
 		ask->to = q->order.to;
+		ask->job = q->order.job;
 		return;
 	}
 	ask->kind = ASK_LOOKUP;
@@ -118,7 +119,7 @@ order_end(struct asker *q, int ok, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	q->has_order = q->order_sent = 0;
-	q->a->ops->ordered(q->order.request, ok, text, q->a->arg);
+	q->a->ops->ordered(&q->order, ok, text, q->a->arg);
 }
 
 /* The order may have reached the cluster, or not. */
@@ -270,7 +271,7 @@ order_answered(struct asker *q, const struct ask_answer *answer)
 		    "shows the progress",
 		    q->cluster, q->cluster);
 	else
-		order_end(q, 1, "cluster %s: %s", q->cluster, answer->progress);
+		order_end(q, 1, "cluster %s: %s", q->cluster, answer->text);
 	question_end(q);
 }
 
@@ -521,8 +522,9 @@ asks_lookup(struct asks *a, struct reader *r)
 }
 
 const char *
-asks_order(struct asks *a, const char *cluster, const struct asks_order *order)
+asks_order(struct asks *a, const struct asks_order *order)
 {
+	const char *cluster = order->cluster;
 	struct asker *q;
 
 	q = *cluster == '\0' && a->n == 1 ? a->list[0] : by_name(a, cluster);
@@ -535,6 +537,7 @@ asks_order(struct asks *a, const char *cluster, const struct asks_order *order)
 	if (q->has_order)
 		return "another command for this cluster waits for its answer";
 	q->order = *order;
+	memcpy(q->order.cluster, q->cluster, sizeof(q->order.cluster));
 	q->has_order = 1;
 	ask_next(q);
 	return NULL;

@@ -4,8 +4,8 @@
  * are sent in pages, one to each cluster at a time.  Only a whole and valid
  * answer to the question under way is evidence; no answer, an error or an answer
  * that does not fit the question is none, and the submitter asks again later.
- * An order of an admin, to begin a backfill or to tell its progress, is the next
- * question; it is sent once.
+ * An order of an admin, to begin a backfill or to tell about it or about a job, is
+ * the next question; it is sent once.
  */
 #ifndef RECEIVER_ASKS_ASKS_H
 #define RECEIVER_ASKS_ASKS_H
@@ -23,21 +23,24 @@ struct event_base;
 /* Runs of one cluster that wait for a question; further ones are dropped. */
 #define ASKS_RUNS_MAX 4096
 
+/* An order or a question of an admin. */
+struct asks_order {
+	enum ask_kind kind;	   /* not ASK_LOOKUP */
+	int64_t from, to;	   /* of ASK_BACKFILL, epoch */
+	uint64_t job;		   /* of ASK_EXPLAIN */
+	uint64_t request;	   /* for ordered() */
+	char cluster[CLUSTER_MAX]; /* for ordered() */
+};
+
 struct asks_ops {
 	/* 1 when all messages of the cluster's stream were sent upwards. */
 	int (*is_current)(const char *cluster, void *arg);
 	/* Slurm does not know these runs of the cluster. */
 	void (*not_found)(const char *cluster, const struct ask_run *runs,
 	    unsigned n, void *arg);
-	/* The order of this request is over; ok: the cluster has accepted it. */
-	void (*ordered)(uint64_t request, int ok, const char *text, void *arg);
-};
-
-/* An order of an admin. */
-struct asks_order {
-	enum ask_kind kind; /* ASK_BACKFILL or ASK_BACKFILL_STATUS */
-	int64_t from, to;   /* of ASK_BACKFILL, epoch */
-	uint64_t request;   /* for ordered() */
+	/* The order is over; ok: the cluster has accepted or answered it. */
+	void (*ordered)(const struct asks_order *order, int ok,
+	    const char *text, void *arg);
 };
 
 struct asks_status {
@@ -62,11 +65,10 @@ void asks_reset(struct asks *a);
 /* A lookup message: cluster, number, run keys.  0, or -1 when it is invalid. */
 int asks_lookup(struct asks *a, struct reader *r);
 /*
- * Sends the order to the cluster; "" = the only one.  NULL: ordered() is called
+ * Sends the order to its cluster; "" = the only one.  NULL: ordered() is called
  * within two minutes; or why it is not sent.
  */
-const char *asks_order(struct asks *a, const char *cluster,
-    const struct asks_order *order);
+const char *asks_order(struct asks *a, const struct asks_order *order);
 void asks_status(const struct asks *a, struct asks_status *to);
 
 #endif

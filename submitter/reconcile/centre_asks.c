@@ -50,6 +50,7 @@ struct question {
 
 struct centre_asks {
 	struct submitter *s;
+	centre_explain_fn *explain;
 	struct event *timer;
 	struct question q;
 	enum asked runs[ASK_RUNS_MAX]; /* of q */
@@ -172,8 +173,9 @@ backfill_begin(struct centre_asks *a)
 	return NULL;
 }
 
+/* An order or question of an admin at the centre. */
 static void
-backfill_answer(struct centre_asks *a)
+admin_answer(struct centre_asks *a)
 {
 	struct ask_answer answer;
 	const char *wrong = NULL;
@@ -183,8 +185,12 @@ backfill_answer(struct centre_asks *a)
 	answer_init(&answer, &a->q);
 	if (wrong != NULL)
 		snprintf(answer.error, sizeof(answer.error), "%s", wrong);
-	backfill_progress(a->s->backfill, answer.progress,
-	    sizeof(answer.progress));
+	if (a->q.ask.kind != ASK_EXPLAIN)
+		backfill_progress(a->s->backfill, answer.text,
+		    sizeof(answer.text));
+	else
+		a->explain(a->s, a->q.cluster, a->q.ask.job, answer.text,
+		    sizeof(answer.text));
 	answer_send(a, &a->q, &answer);
 }
 
@@ -206,7 +212,7 @@ question_begin(struct centre_asks *a)
 		return;
 	}
 	if (a->q.ask.kind != ASK_LOOKUP) {
-		backfill_answer(a);
+		admin_answer(a);
 		return;
 	}
 	memset(a->runs, 0, sizeof(a->runs));
@@ -371,6 +377,12 @@ centre_asks_status(const struct centre_asks *a, uint64_t request)
 		    (unsigned long long)a->n_questions,
 		    (unsigned long long)a->n_known,
 		    (unsigned long long)a->n_unknown);
+}
+
+void
+centre_asks_explain(struct centre_asks *a, centre_explain_fn *fn)
+{
+	a->explain = fn;
 }
 
 struct centre_asks *

@@ -34,6 +34,7 @@ question_check(const char *text, size_t n)
 	}
 	HOLDS(ask.kind < ASK__COUNT && (ask.n > 0) == (ask.kind == ASK_LOOKUP));
 	HOLDS(ask.kind != ASK_BACKFILL || (ask.from > 0 && ask.from < ask.to));
+	HOLDS(ask.kind != ASK_EXPLAIN || (ask.job > 0 && ask.job <= INT64_MAX));
 	HOLDS(strlen(ask.nonce) == ASK_NONCE_MAX - 1);
 	runs_hold(ask.runs, ask.n);
 	wr_init(&w, ASK_BYTES_MAX);
@@ -62,8 +63,8 @@ answer_check(const char *text, size_t n)
 	HOLDS(strlen(answer.nonce) == ASK_NONCE_MAX - 1);
 	HOLDS(strlen(answer.cluster) < CLUSTER_MAX);
 	HOLDS(text_is_clean(answer.error, strlen(answer.error)));
-	HOLDS(strlen(answer.progress) < ASK_PROGRESS_MAX);
-	HOLDS(text_is_clean(answer.progress, strlen(answer.progress)));
+	HOLDS(strlen(answer.text) < ASK_LINE_MAX);
+	HOLDS(text_is_clean(answer.text, strlen(answer.text)));
 	HOLDS(answer.asked <= ASK_RUNS_MAX);
 	runs_hold(answer.not_found, answer.n);
 }

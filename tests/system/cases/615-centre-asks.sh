@@ -114,6 +114,8 @@ is "they are gone" wait_for 30 not in_stream
 centre_up
 is "the centre is back: the status names the command" wait_for 30 eval \
     'first_line | grep -q "expired .*; run: cc-slurm-adapterctl backfill --cluster $cluster "'
+is "explain: the cluster tells of the job" eval \
+    'centre_ctl explain "$mix_id" --cluster "$cluster" | grep -q "cluster $cluster: 1 run, .*: the run is"'
 is "another cluster is refused" not fill nonsense
 is "by its name" grep -q "unknown cluster" "$T/log/fill"
 is "the centre requests the range" fill "$cluster" || cat "$T/log/fill"

@@ -109,6 +109,24 @@ test_jobs(void)
 	CHECK_INT(not_shown, JOBS);
 }
 
+/* The line for the centre fits, and is about the last run. */
+static void
+test_line(void)
+{
+	char text[512];
+
+	explain_line(&sim, "alpha", 1, text, sizeof(text));
+	CHECK(strncmp(text, "70 runs, the last one started ", 30) == 0);
+	CHECK(strstr(text, ": the run is done: nothing of it waits") != NULL);
+	explain_line(&sim, "alpha", JOBS + 1, text, sizeof(text));
+	CHECK_STR(text, "its daemon has no run of this job");
+	explain_line(&sim, "beta", 1, text, sizeof(text));
+	CHECK_STR(text, "its daemon has no run of this job");
+	sim_put(JOBS + 2, T0, 0);
+	explain_line(&sim, "alpha", JOBS + 2, text, sizeof(text));
+	CHECK(strncmp(text, "1 run, the last one started ", 28) == 0);
+}
+
 int
 main(void)
 {
@@ -127,6 +145,7 @@ main(void)
 			run_add(job, T0 + run * RUN_S);
 	test_job();
 	test_jobs();
+	test_line();
 	history_conf(sim.history, 0, 0);
 	sim_on_row = NULL;
 	sim_end();

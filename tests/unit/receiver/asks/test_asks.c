@@ -68,11 +68,12 @@ static int accepted;
 static char told[1024];
 
 static void
-on_ordered(uint64_t request, int ok, const char *text, void *arg)
+on_ordered(const struct asks_order *o, int ok, const char *text, void *arg)
 {
 	(void)arg;
 	n_ordered++;
-	ordered = request;
+	ordered = o->request;
+	CHECK_STR(o->cluster, "alpha");
 	accepted = ok;
 	snprintf(told, sizeof(told), "%s", text);
 }
@@ -367,11 +368,14 @@ order(const char *cluster, enum ask_kind kind, uint64_t request)
 {
 	struct asks_order o = { .kind = kind, .request = request };
 
+	snprintf(o.cluster, sizeof(o.cluster), "%s", cluster);
+	if (kind == ASK_EXPLAIN)
+		o.job = 4711;
 	if (kind == ASK_BACKFILL) {
 		o.from = 1000;
 		o.to = 2000;
 	}
-	return asks_order(a, cluster, &o);
+	return asks_order(a, &o);
 }
 
 /* What the cluster says of the order under way. */
@@ -383,7 +387,7 @@ send_order_answer(const char *error, const char *progress)
 	memcpy(answer.nonce, sent.nonce, sizeof(answer.nonce));
 	snprintf(answer.cluster, sizeof(answer.cluster), "alpha");
 	snprintf(answer.error, sizeof(answer.error), "%s", error);
-	snprintf(answer.progress, sizeof(answer.progress), "%s", progress);
+	snprintf(answer.text, sizeof(answer.text), "%s", progress);
 	send_answer(&answer);
 }
 
@@ -421,9 +425,17 @@ test_order(void)
 	send_order_answer("", "backfill: 50 %");
 	CHECK_INT(n_ordered, 2);
 	CHECK_STR(told, "cluster alpha: backfill: 50 %");
+	/* about a job */
+	pass();
+	CHECK_STR(order("alpha", ASK_EXPLAIN, 80), NULL);
+	CHECK_INT(sent.kind, ASK_EXPLAIN);
+	CHECK_INT(sent.job, 4711);
+	send_order_answer("", "1 run");
+	CHECK_INT(accepted, 1);
+	CHECK_STR(told, "cluster alpha: 1 run");
 	CHECK_INT(n_reports, 0);
 	asks_status(a, &st);
-	CHECK_INT(st.answered, 2);
+	CHECK_INT(st.answered, 3);
 	CHECK_STR(st.trouble, "");
 	end();
 }

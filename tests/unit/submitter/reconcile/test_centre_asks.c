@@ -179,6 +179,15 @@ on_broken(struct channel *c, const char *why, void *arg)
 static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
 
 static void
+explain(struct submitter *s, const char *cluster, uint64_t job, char *text,
+    size_t size)
+{
+	CHECK(s == &sim);
+	CHECK_STR(cluster, "alpha");
+	snprintf(text, size, "job %d", (int)job);
+}
+
+static void
 begin(void)
 {
 	struct event_base *base;
@@ -202,6 +211,7 @@ begin(void)
 	nats_delivery_conf(sim.nats_delivery, NULL);
 	sim.backfill = backfill_new(&sim);
 	asks = centre_asks_new(&sim);
+	centre_asks_explain(asks, explain);
 	n_answers = n_records = n_lookups = n_keys = n_polls = n_ranges = 0;
 	memset(&published, 0, sizeof(published));
 }
@@ -256,6 +266,8 @@ order(const char *reply, enum ask_kind kind, int64_t s)
 	struct ask q = { .nonce = NONCE, .kind = kind };
 	struct writer w;
 
+	if (kind == ASK_EXPLAIN)
+		q.job = 4711;
 	if (kind == ASK_BACKFILL) {
 		q.from = now - s;
 		q.to = s > 0 ? now : now + 60;
@@ -499,7 +511,7 @@ test_backfill(void)
 	order("_R_.1", ASK_BACKFILL_STATUS, 0);
 	CHECK_INT(n_answers, 1);
 	CHECK_STR(answer.error, "");
-	CHECK_STR(answer.progress, "none");
+	CHECK_STR(answer.text, "none");
 	order("_R_.2", ASK_BACKFILL, 3600);
 	CHECK_INT(n_answers, 2);
 	CHECK_STR(answered_to, "_R_.2");
@@ -507,7 +519,7 @@ test_backfill(void)
 	CHECK_STR(answer.cluster, "alpha");
 	CHECK_STR(answer.error, "");
 	CHECK_INT(answer.asked, 0);
-	CHECK(strstr(answer.progress, "backfill by NATS of alpha") != NULL);
+	CHECK(strstr(answer.text, "backfill by NATS of alpha") != NULL);
 	pass(1000);
 	CHECK_INT(n_ranges, 1);
 	CHECK(range_from >= time(NULL) - 3660 && range_from <= time(NULL));
@@ -518,11 +530,11 @@ test_backfill(void)
 	order("_R_.4", ASK_BACKFILL, 3600);
 	CHECK_INT(n_answers, 4);
 	CHECK_STR(answer.error, "a backfill is under way");
-	CHECK(strstr(answer.progress, "backfill by NATS") != NULL);
+	CHECK(strstr(answer.text, "backfill by NATS") != NULL);
 	CHECK_INT(n_ranges, 1);
 	order("_R_.5", ASK_BACKFILL_STATUS, 0);
 	CHECK_STR(answer.error, "");
-	CHECK(strstr(answer.progress, "reads accounting") != NULL);
+	CHECK(strstr(answer.text, "reads accounting") != NULL);
 	CHECK_INT(n_lookups, 0);
 	end();
 }
@@ -546,6 +558,20 @@ test_backfill_refused(void)
 	end();
 }
 
+/* About a job that the centre does not have. */
+static void
+test_explain(void)
+{
+	begin();
+	order("_R_.1", ASK_EXPLAIN, 0);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answer.error, "");
+	CHECK_STR(answer.text, "job 4711");
+	CHECK_INT(answer.n, 0);
+	CHECK_INT(n_lookups, 0);
+	end();
+}
+
 /* Lookups are answered beside the backfill. */
 static void
 test_backfill_and_lookup(void)
@@ -560,7 +586,7 @@ test_backfill_and_lookup(void)
 	not_found(7);
 	CHECK_INT(n_answers, 2);
 	CHECK_STR(answered_to, "_R_.2");
-	CHECK_STR(answer.progress, "");
+	CHECK_STR(answer.text, "");
 	CHECK_INT(answer.n, 1);
 	end();
 }
@@ -579,5 +605,6 @@ main(void)
 	test_backfill();
 	test_backfill_refused();
 	test_backfill_and_lookup();
+	test_explain();
 	return check_done();
 }

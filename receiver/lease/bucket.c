@@ -261,7 +261,7 @@ bucket_conf(struct bucket *b, int on, int64_t ms, unsigned replicas)
 uint64_t
 bucket_id(const struct bucket *b)
 {
-	return b->lease.id;
+	return lease_id(&b->lease);
 }
 
 int64_t
@@ -277,7 +277,10 @@ bucket_status(const struct bucket *b, struct bucket_status *st)
 
 	st->active = bucket_until(b) != 0;
 	st->since = st->active ? l->since : 0;
-	st->holder = l->known && l->seen.seq != 0 ? l->seen.value.holder : "";
+	st->holder = l->known && l->seen.seq != 0 &&
+		l->seen.value.state == LEASE_HELD ?
+	    l->seen.value.holder :
+	    "";
 	st->holder_since = l->seen.value.since;
 	st->unchanged = l->known && !l->held ? clock_boot_ms() - l->seen_at : 0;
 	st->problem = l->problem;

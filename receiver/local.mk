@@ -69,6 +69,8 @@ receiver_libreceiver_a_SOURCES = \
 	receiver/check.c \
 	receiver/check.h \
 	receiver/receiver.h \
+	receiver/release.c \
+	receiver/release.h \
 	receiver/report.c \
 	receiver/report.h
 

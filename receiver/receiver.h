@@ -16,6 +16,14 @@
 struct nats_conf;
 struct resolver;
 
+/* See release.h. */
+enum release {
+	RELEASE_NONE,
+	RELEASE_DRAINS, /* the submitter has requests under way */
+	RELEASE_WRITES, /* the bucket has not answered */
+	RELEASE_OVER
+};
+
 struct receiver {
 	struct worker *w;
 	struct resolver *resolver;
@@ -29,8 +37,9 @@ struct receiver {
 	struct bucket *lease;	   /* with activeOnly */
 	int active_only;
 	int active; /* the lease is held; for the log */
-	int reads;  /* streams_link() is 1 */
-	struct {    /* the submitter's lease, told before open-runs */
+	enum release release;
+	int reads; /* streams_link() is 1 */
+	struct {   /* the submitter's lease, told before open-runs */
 		uint64_t id;
 		int64_t until;
 	} told;

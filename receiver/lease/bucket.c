@@ -24,6 +24,7 @@ struct bucket {
 	struct link *link;
 	struct event *timer;
 	void (*until)(int64_t until, void *arg);
+	void (*released)(int done, void *arg); /* bucket_release() */
 	void *arg;
 	unsigned replicas;
 	int on;
@@ -136,12 +137,21 @@ on_epoch(void *arg)
 	return (int64_t)time(NULL);
 }
 
+static void
+on_released(int done, void *arg)
+{
+	struct bucket *b = arg;
+
+	b->released(done, b->arg);
+}
+
 static const struct lease_ops ops = {
 	.open = on_open,
 	.read = on_read,
 	.write = on_write,
 	.until = on_until,
 	.epoch = on_epoch,
+	.released = on_released,
 };
 
 static void
@@ -256,6 +266,23 @@ bucket_conf(struct bucket *b, int on, int64_t ms, unsigned replicas)
 		return;
 	b->on = on;
 	link_settle(b);
+}
+
+int
+bucket_release(struct bucket *b, void (*released)(int done, void *arg))
+{
+	int rc;
+
+	b->released = released;
+	rc = lease_release(&b->lease, clock_boot_ms());
+	settle(b);
+	return rc;
+}
+
+int64_t
+bucket_margin(const struct bucket *b)
+{
+	return lease_margin(&b->lease);
 }
 
 uint64_t

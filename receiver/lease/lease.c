@@ -43,10 +43,19 @@
  *    counts only within a sixth of L, also in a process that was stopped, and an
  *    entry is a centre's own only until this centre has seen another one.
  *
+ * 8. A holder whose daemon is stopped releases the lease, in this order: its
+ *    submitter starts no request any more; none is under way, and each request
+ *    of the margin before had its answer, so that cc-backend works on none; the
+ *    holder's time ends; the holder writes that the lease is free, with the
+ *    sequence of its own entry.  Nothing is left to wait for: the other centre
+ *    takes the lease when it sees this entry, by a write with its sequence.
+ *    Without an answer to one request, the holder ends without a release, as one
+ *    that is killed.
+ *
  * The rest is not excluded, but has no effect on jobs: a process that is stopped
  * between its look at the clock and its system call, a paused virtual machine, a
- * request on which cc-backend works for longer than its limit, a bucket that is
- * deleted and made again while a write of the new holder is under way.  A start that is
+ * request on which cc-backend works for longer than its limit, a write that
+ * arrives in another bucket than the one that it was meant for.  A start that is
  * sent twice is one start, and a stop is sent after a list of its own.
  *
  * A centre keeps its id while its submitter or its receiver lives: a restarted
@@ -66,7 +75,8 @@
  * tests use, in proportion.
  */
 #define MARGIN_MS 25000
-#define WRITES	  3 /* in the time of a lease */
+#define WRITES	  3  /* in the time of a lease */
+#define LOOKS	  15 /* of the standby, in the same time */
 
 static int64_t
 interval(const struct lease *l)
@@ -74,13 +84,26 @@ interval(const struct lease *l)
 	return l->ms / WRITES;
 }
 
+static int64_t
+margin_of(int64_t ms)
+{
+	int64_t margin = ms / 6 * 5;
+
+	return margin < MARGIN_MS ? margin : MARGIN_MS;
+}
+
 int64_t
 lease_wait(const struct lease *l)
 {
 	int64_t ms = l->known && l->seen.seq != 0 ? l->seen.value.ms : l->ms;
-	int64_t margin = ms / 6 * 5;
 
-	return ms + (margin < MARGIN_MS ? margin : MARGIN_MS);
+	return ms + margin_of(ms);
+}
+
+int64_t
+lease_margin(const struct lease *l)
+{
+	return margin_of(l->ms);
 }
 
 static void
@@ -132,12 +155,27 @@ value_send(struct lease *l, struct lease_value *value, int64_t now)
 	    now);
 }
 
-/* Renews or takes the lease. */
+static void
+release_end(struct lease *l, int done)
+{
+	l->releases = 0;
+	l->step = LEASE_IDLE;
+	l->next = 0;
+	l->ops->released(done, l->arg);
+}
+
+/* Renews, takes or releases the lease. */
 static void
 entry_write(struct lease *l, int64_t now)
 {
 	struct lease_value value = { .state = LEASE_HELD, .ms = l->ms };
 
+	if (l->releases) {
+		value.state = LEASE_RELEASED;
+		until_set(l, 0);
+		value_send(l, &value, now);
+		return;
+	}
 	if (l->since == 0)
 		l->since = l->ops->epoch(l->arg);
 	value.since = l->since;
@@ -218,7 +256,7 @@ is_late(struct lease *l, int64_t now)
 void
 lease_read(struct lease *l, const struct lease_entry *e, int64_t now)
 {
-	int64_t due, soon = now + interval(l);
+	int64_t due, soon = now + l->ms / LOOKS;
 
 	if (l->step != LEASE_READS || is_late(l, now))
 		return;
@@ -229,11 +267,14 @@ lease_read(struct lease *l, const struct lease_entry *e, int64_t now)
 	if (!l->held)
 		until_set(l, 0);
 	due = l->seen_at + lease_wait(l);
-	if (l->refused && e->seq == l->expect)
-		wait_until(l, soon); /* the broker is not consistent yet */
+	if (l->releases && !l->held)
+		release_end(l, 0);
+	else if (l->refused && e->seq == l->expect)
+		/* the broker is not consistent yet */
+		wait_until(l, now + interval(l));
 	else if (e->seq == 0)
 		claim_write(l, now);
-	else if (l->held || now >= due)
+	else if (l->held || now >= due || e->value.state == LEASE_RELEASED)
 		entry_write(l, now);
 	else
 		wait_until(l, due < soon ? due : soon);
@@ -263,9 +304,16 @@ lease_written(struct lease *l, uint64_t seq, int64_t now)
 	l->seen.value.ms = l->sent_ms;
 	l->seen.value.state = l->sent_state;
 	l->seen_at = now;
+	if (l->sent_state == LEASE_RELEASED) {
+		release_end(l, 1);
+		return;
+	}
 	if (l->held && until > now)
 		until_set(l, until);
-	wait_until(l, l->sent + interval(l));
+	if (l->held && l->releases)
+		entry_write(l, now);
+	else
+		wait_until(l, l->sent + interval(l));
 }
 
 void
@@ -292,6 +340,10 @@ lease_failed(struct lease *l, const char *why, int64_t now)
 	if (l->step == LEASE_IDLE || l->step == LEASE_WAITS)
 		return;
 	snprintf(l->problem, sizeof(l->problem), "%s", why);
+	if (l->releases) {
+		release_end(l, 0);
+		return;
+	}
 	if (l->step == LEASE_READS)
 		l->opened = 0; /* the bucket may have been deleted */
 	wait_until(l, now + interval(l) / 2);
@@ -357,6 +409,18 @@ lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now)
 	l->adopts = id;
 	if (until > now)
 		until_set(l, until);
+}
+
+/* A write under way has its answer first. */
+int
+lease_release(struct lease *l, int64_t now)
+{
+	if (!l->held || l->until <= now || l->step == LEASE_IDLE)
+		return -1;
+	l->releases = 1;
+	if (l->step == LEASE_WAITS)
+		step_next(l, now);
+	return 0;
 }
 
 uint64_t

@@ -18,8 +18,9 @@
 
 /* What an entry means; a centre that does not know it takes it as held. */
 enum lease_state {
-	LEASE_HELD,    /* its writer is active */
-	LEASE_CLAIMED, /* the first of a bucket: nobody is active yet */
+	LEASE_HELD,	/* its writer is active */
+	LEASE_CLAIMED,	/* the first of a bucket: nobody is active yet */
+	LEASE_RELEASED, /* its writer has ended in order: nobody is active */
 	LEASE__STATES
 };
 
@@ -54,6 +55,8 @@ struct lease_ops {
 	/* The centre is active until then; 0 = it is not. */
 	void (*until)(int64_t until, void *arg);
 	int64_t (*epoch)(void *arg);
+	/* The end of lease_release(); 1 = the entry says so. */
+	void (*released)(int done, void *arg);
 };
 
 enum lease_step {
@@ -85,6 +88,7 @@ struct lease {
 	int64_t sent_ms; /* of the last write: ms of its value */
 	enum lease_state sent_state;
 	int refused;   /* the last write was */
+	int releases;  /* lease_release() was called */
 	int64_t until; /* 0 = not active */
 	int64_t since; /* epoch: holder without a break; 0 = it is not */
 	char problem[LEASE_WHY_MAX]; /* "" = none */
@@ -115,6 +119,15 @@ void lease_failed(struct lease *l, const char *why, int64_t now);
 void lease_timer(struct lease *l, int64_t now);
 /* When lease_timer() is due; 0 = never. */
 int64_t lease_next(const struct lease *l);
+/*
+ * The process ends in order, and the submitter has no request under way whose
+ * answer was not seen, now and in the lease_margin() before: ends the right and
+ * writes that the lease is free.  Returns 0 and calls released() later, or -1:
+ * there is nothing to release.
+ */
+int lease_release(struct lease *l, int64_t now);
+/* ms that cc-backend may work on a request without an answer. */
+int64_t lease_margin(const struct lease *l);
 /* ms that a centre waits with an unchanged entry before it takes the lease. */
 int64_t lease_wait(const struct lease *l);
 

@@ -28,6 +28,7 @@
 static const char *const states[LEASE__STATES] = {
 	[LEASE_HELD] = "held",
 	[LEASE_CLAIMED] = "claimed",
+	[LEASE_RELEASED] = "released",
 };
 
 void

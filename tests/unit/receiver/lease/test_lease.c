@@ -29,6 +29,7 @@ static struct {
 	uint64_t expect;
 	struct lease_value value;
 	int64_t until;
+	int released, done;
 } did;
 
 static int
@@ -67,8 +68,15 @@ hand_epoch(void *arg)
 	return 1700000000;
 }
 
+static void
+hand_released(int done, void *arg)
+{
+	did.released++;
+	did.done = done;
+}
+
 static const struct lease_ops hand = { hand_open, hand_read, hand_write,
-	hand_until, hand_epoch };
+	hand_until, hand_epoch, hand_released };
 
 static void
 by_hand(struct lease *l)
@@ -497,6 +505,99 @@ test_not_adopted(void)
 	CHECK_INT(lease_id(&l), 7);
 }
 
+/* The free entry is seen: the other centre takes the lease at once. */
+static void
+test_free(void)
+{
+	struct lease l;
+	struct lease_entry e = entry_of(5, 8, 100);
+
+	by_hand(&l);
+	lease_read(&l, &e, 1020);
+	CHECK_INT(did.writes, 0);
+	lease_timer(&l, lease_next(&l));
+	e.seq = 6;
+	e.value.count = 101;
+	e.value.state = LEASE_RELEASED;
+	lease_read(&l, &e, 1020 + L / 10);
+	CHECK_INT(did.writes, 1);
+	CHECK_INT(did.expect, 6);
+	CHECK_INT(did.value.state, LEASE_HELD);
+	lease_written(&l, 7, 1030 + L / 10);
+	CHECK_INT(did.until, 1020 + L / 10 + L);
+	CHECK(lease_margin(&l) == 25000);
+}
+
+/* The right ends before the release is sent. */
+static void
+test_release(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l);
+
+	CHECK_INT(lease_release(&l, t + 100), 0);
+	CHECK_INT(did.until, 0);
+	CHECK_INT(did.writes, 2);
+	CHECK_INT(did.value.state, LEASE_RELEASED);
+	CHECK_INT(did.value.since, 0);
+	CHECK_INT(did.value.count, 2);
+	CHECK_INT(did.expect, 6);
+	CHECK_INT(did.released, 0);
+	lease_written(&l, 7, t + 110);
+	CHECK_INT(did.released, 1);
+	CHECK_INT(did.done, 1);
+	CHECK_INT(did.until, 0);
+	CHECK_INT(lease_next(&l), 0);
+}
+
+/* The renewal under way has its answer first. */
+static void
+test_release_later(void)
+{
+	struct lease l;
+	int64_t t = becomes_active(&l) + L / 3;
+
+	lease_timer(&l, t);
+	CHECK_INT(lease_release(&l, t + 10), 0);
+	CHECK_INT(did.writes, 2);
+	lease_written(&l, 7, t + 20);
+	CHECK_INT(did.writes, 3);
+	CHECK_INT(did.value.state, LEASE_RELEASED);
+	CHECK_INT(did.expect, 7);
+	CHECK_INT(did.until, 0);
+	/* another centre has written: nothing is released */
+	lease_refused(&l, t + 30);
+	lease_read(&l, &(struct lease_entry) { .seq = 9 }, t + 40);
+	CHECK_INT(did.writes, 3);
+	CHECK_INT(did.released, 1);
+	CHECK_INT(did.done, 0);
+}
+
+/* Without the lease there is nothing to release. */
+static void
+test_release_none(void)
+{
+	struct lease l;
+	struct lease_entry e = entry_of(5, 8, 100);
+	int64_t t;
+
+	by_hand(&l);
+	lease_read(&l, &e, 1020);
+	CHECK_INT(lease_release(&l, 1030), -1);
+	t = becomes_active(&l);
+	CHECK_INT(lease_release(&l, t + L), -1);
+	t = becomes_active(&l);
+	lease_link(&l, 0, t + 10);
+	CHECK_INT(lease_release(&l, t + 20), -1);
+	CHECK_INT(did.released, 0);
+	/* no answer */
+	t = becomes_active(&l);
+	CHECK_INT(lease_release(&l, t + 20), 0);
+	lease_timer(&l, lease_next(&l));
+	CHECK_INT(did.released, 1);
+	CHECK_INT(did.done, 0);
+}
+
 /* --- two centres --- */
 
 enum what {
@@ -520,10 +621,11 @@ struct centre {
 };
 
 static struct event_ {
-	int64_t at; /* true time */
+	int64_t at, sent; /* true times */
 	enum what what;
 	int from; /* centre */
 	unsigned serial;
+	unsigned bucket; /* that exists when it is sent */
 	struct lease_value value;
 	uint64_t expect;
 	/* of an answer */
@@ -539,10 +641,10 @@ static struct bucket_ {
 	int exists;
 	struct lease_entry entry;
 } kv, kv_old[STATES]; /* kv_old: its states, as a ring */
-static unsigned n_old;
+static unsigned n_old, deletions;
 static int keeps; /* the bucket loses no write that it has acknowledged */
 static uint64_t ids, seed;
-static unsigned steps;
+static unsigned steps, released;
 static unsigned taken, loss, slow; /* the last two: per cent of messages */
 static int last;		   /* centre that was active last */
 
@@ -575,6 +677,7 @@ event_add(struct event_ *e)
 {
 	if (dice(100) < loss || n_events == EVENTS)
 		return;
+	e->sent = now;
 	e->at = now + 1 + (int64_t)dice(dice(100) < slow ? 2 * L : 200);
 	events[n_events++] = *e;
 }
@@ -586,6 +689,7 @@ sim_request(struct centre *c, enum what what, const struct lease_value *value,
 	struct event_ e = { .what = what,
 		.from = (int)(c - centres),
 		.serial = ++c->serial,
+		.bucket = deletions,
 		.expect = expect };
 
 	if (value != NULL)
@@ -607,9 +711,16 @@ sim_read(void *arg)
 	return sim_request(arg, REQUEST_READ, NULL, 0);
 }
 
+/* A release: no request is under way, and the right is over before. */
 static int
 sim_write(const struct lease_value *value, uint64_t expect, void *arg)
 {
+	struct centre *c = arg;
+
+	if (value->state == LEASE_RELEASED) {
+		CHECK_INT(c->until, 0);
+		c->end = 0;
+	}
 	return sim_request(arg, REQUEST_WRITE, value, expect);
 }
 
@@ -633,8 +744,18 @@ sim_until(int64_t until, void *arg)
 	last = (int)(c - centres);
 }
 
+/* It ends, with or without the answer. */
+static void
+sim_released(int done, void *arg)
+{
+	struct centre *c = arg;
+
+	c->dead = 1;
+	released += done;
+}
+
 static const struct lease_ops sim_ops = { sim_open, sim_read, sim_write,
-	sim_until, hand_epoch };
+	sim_until, hand_epoch, sim_released };
 
 static void
 link_set(struct centre *c, int up)
@@ -667,7 +788,11 @@ bucket_state(const struct bucket_ *next)
 	kv = *next;
 }
 
-/* An open makes the bucket, other requests fail without it. */
+/*
+ * An open makes the bucket, other requests fail without it.  A write of more than
+ * a lease's time ago does not arrive in another bucket: lease.c does not exclude
+ * its effect.
+ */
 static void
 broker(const struct event_ *q)
 {
@@ -677,6 +802,9 @@ broker(const struct event_ *q)
 		.to = q->what };
 	struct bucket_ next = kv;
 
+	if (q->what == REQUEST_WRITE && q->bucket != deletions &&
+	    now - q->sent > L)
+		return;
 	if (q->what == REQUEST_OPEN)
 		kv.exists = 1;
 	else if (!kv.exists)
@@ -774,6 +902,7 @@ bucket_delete(void)
 
 	while (n-- > 0) {
 		bucket_state(&none);
+		deletions++;
 		sim_run((int64_t)dice(dice(2) ? 200 : 3 * L));
 	}
 	kv.exists |= dice(2) == 0;
@@ -795,7 +924,7 @@ fault(void)
 	struct centre *c = &centres[dice(2)];
 	int64_t ms = 1 + (int64_t)dice(dice(2) ? 2 * L : 10000);
 
-	switch (dice(8)) {
+	switch (dice(10)) {
 	case 0: /* SIGSTOP: its answers wait, its timers are late */
 		c->stopped = 1;
 		sim_run(ms);
@@ -828,6 +957,15 @@ fault(void)
 		if (!keeps)
 			bucket_forget();
 		sim_run(ms);
+		break;
+	case 7: /* both processes end in order */
+	case 8:
+		if (lease_release(&c->lease, clock_of(c, now)) == -1)
+			c->dead = 1;
+		sim_run(1000);
+		c->dead = 1;
+		sim_run(dice(2) ? ms : 100);
+		centre_start(c, 0);
 		break;
 	default:
 		sim_run(ms);
@@ -882,6 +1020,7 @@ test_two(void)
 		most = n > most ? n : most;
 	}
 	CHECK(most >= 3); /* the faults had an effect */
+	CHECK(released > 0);
 }
 
 /*
@@ -917,6 +1056,10 @@ main(void)
 	test_lost_write();
 	test_not_adopted();
 	test_no_answer();
+	test_free();
+	test_release();
+	test_release_later();
+	test_release_none();
 	test_late_read();
 	test_two();
 	test_forgetful();

@@ -414,10 +414,6 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 	case CTL_JOB_PART:
 		job_part_begin(col->job_part, request, req);
 		break;
-	case CTL_LOG:
-		log_set_level((enum log_level)req->a);
-		worker_ctl_end(w, request, CTL_OK, NULL);
-		break;
 	default:
 		worker_ctl_end(w, request, CTL_ERROR,
 		    "the collector does not support this request");

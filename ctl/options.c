@@ -27,7 +27,8 @@ const char args_usage[] =
     "  backfill --from T --to T [--cluster NAME] [--dry-run] [--nats]\n"
     "                                read the runs that ended in this range;\n"
     "                                --nats: publish them by NATS again\n"
-    "  backfill --status | --cancel  print the progress; cancel\n"
+    "  backfill --status [--cluster NAME] | --cancel\n"
+    "                                print the progress; cancel\n"
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
     "  explain ID... [--cluster NAME] [--from T] [--anonymize]\n"
     "                                the events of each run of these jobs, or why\n"
@@ -306,9 +307,11 @@ range_check(struct ctl_request *req)
 	unsigned about = req->flags & (CTL_FLAG_STATUS | CTL_FLAG_CANCEL);
 
 	if (about != 0) {
-		if (req->a != -1 || req->b != -1 || *req->text != '\0' ||
+		if (req->a != -1 || req->b != -1 ||
+		    (*req->text != '\0' && about != CTL_FLAG_STATUS) ||
 		    (about & (about - 1)) != 0 || req->flags != about)
-			return "--status and --cancel allow no other arguments";
+			return "--status allows --cluster alone, --cancel no "
+			       "other argument";
 		req->a = req->b = 0;
 		return NULL;
 	}

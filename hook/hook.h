@@ -34,7 +34,7 @@
 /*
  * Writes the message of the Go adapter from the environment into buf, without
  * a NUL, and returns its length.  When it would be longer than size, each
- * value is cut to 1 KiB.  size is at least MESSAGE_MAX.
+ * value is cut to 1 KiB.  size is at least MESSAGE_MAX less a credential's.
  */
 size_t message_write(char *buf, size_t size);
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a hook's message: three members of one JSON object.  Anybody who may
+ * Reads a hook's message: four members of one JSON object.  Anybody who may
  * connect can send any bytes.
  */
 #include "config.h"

@@ -162,9 +162,18 @@ on_not_found(const char *cluster, const struct ask_run *runs, unsigned n,
 	intake_not_found(v->intake, cluster, runs, n);
 }
 
+static void
+on_ordered(uint64_t request, int ok, const char *text, void *arg)
+{
+	struct receiver *v = arg;
+
+	worker_ctl_end(v->w, request, ok ? CTL_OK : CTL_ERROR, text);
+}
+
 static const struct asks_ops asks_ops = {
 	.is_current = on_is_current,
 	.not_found = on_not_found,
+	.ordered = on_ordered,
 };
 
 /* Waits while the submitter does not read. */
@@ -436,6 +445,31 @@ on_drained(struct worker *w, struct channel *c)
 		streams_pause(v->states, 0);
 }
 
+/* The cluster reads its accounting and publishes the runs of the range again. */
+static void
+on_backfill(struct receiver *v, uint64_t request, const struct ctl_request *req)
+{
+	struct asks_order order = { .kind = ASK_BACKFILL,
+		.from = req->a,
+		.to = req->b,
+		.request = request };
+	const char *wrong;
+
+	if (req->flags & CTL_FLAG_STATUS)
+		order = (struct asks_order) { .kind = ASK_BACKFILL_STATUS,
+			.request = request };
+	if (req->flags & (CTL_FLAG_DRY_RUN | CTL_FLAG_CANCEL))
+		wrong = "run --dry-run and --cancel on the host of the cluster";
+	else if (order.kind == ASK_BACKFILL &&
+	    (order.from <= 0 || order.to <= order.from ||
+		order.to > TIME_S_MAX))
+		wrong = "the range is empty";
+	else
+		wrong = asks_order(v->asks, req->text, &order);
+	if (wrong != NULL)
+		worker_ctl_end(v->w, request, CTL_ERROR, wrong);
+}
+
 static void
 on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 {
@@ -443,6 +477,10 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 
 	if (req->verb == CTL_CHECK) {
 		check_begin(v, request);
+		return;
+	}
+	if (req->verb == CTL_BACKFILL) {
+		on_backfill(v, request, req);
 		return;
 	}
 	if (req->verb == CTL_STATUS)

@@ -195,10 +195,10 @@ expired_add(struct summary *to, unsigned k, const struct stream_status *st)
 	if (st->expired > 0)
 		summary_add(to, PROBLEM_EXPIRED, k, 0,
 		    "%llu message%s of cluster %.64s expired before the centre "
-		    "read them; on the host of this cluster, run: "
-		    "cc-slurm-adapterctl backfill --nats",
+		    "read them; run: cc-slurm-adapterctl backfill --cluster "
+		    "%.64s --from TIME --to TIME",
 		    (unsigned long long)st->expired,
-		    st->expired == 1 ? "" : "s", st->cluster);
+		    st->expired == 1 ? "" : "s", st->cluster, st->cluster);
 }
 
 static void

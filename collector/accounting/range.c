@@ -64,11 +64,11 @@ acct_clock(struct accounting *l, int64_t clock)
 	struct cluster *c = l->c;
 	int64_t back = c->resume.point - clock;
 
+	if (c->clock.drained > clock)
+		c->clock.drained = clock;
 	if (back <= 0)
 		return;
 	c->resume.point = clock;
-	if (c->clock.drained > clock)
-		c->clock.drained = clock;
 	/* The clock was set back while the query ran. */
 	if (l->clock > clock)
 		l->clock = clock;

@@ -2,7 +2,7 @@
 /*
  * Hook events.  slurmctld is queried at once, for many jobs in one query, and in
  * a burst once a second; not for the end of a run whose record lacks the end
- * only.  Beside the job id nothing of an event is used.
+ * only.  Of an event the job id and the kind are used.
  * Accounting is queried later, when slurmctld shows that a run has ended.  An
  * event is acknowledged when all its records are in the spool, or when there
  * are no records and the poll will find the run.

@@ -39,7 +39,13 @@
  * Answers of accounting after the counters have changed: slurmdbd may complete
  * a row some seconds after slurmctld has sent all.
  */
-#define QUIET_AFTER  2
+#define QUIET_AFTER 2
+/*
+ * s after the start of slurmctld.  Until then slurmdbd may lack records of the
+ * outage, also with an empty queue.  They are not older than OUTAGE_MAX_S.
+ */
+#define SETTLE_S     60
+#define OUTAGE_MAX_S 86400
 #define BAD_ROWS_MAX 10 /* malformed rows; with more the answer is invalid */
 
 enum poll_step {
@@ -159,6 +165,27 @@ quiet_max(const struct poll *y)
 	return most < QUIET_MAX_S ? most : QUIET_MAX_S;
 }
 
+/* slurmctld has just started; its clock may have been set back since then. */
+static int
+is_settling(const struct sdiag *s)
+{
+	return s->since > 0 && s->clock >= s->since &&
+	    s->clock - s->since < SETTLE_S;
+}
+
+/*
+ * The queue to slurmdbd is empty.  After a start of slurmctld, slurmdbd may
+ * still lack records from before the outage.
+ */
+static void
+queue_drained(struct slurm_clock *k, const struct sdiag *s)
+{
+	if (!is_settling(s))
+		k->drained = s->clock;
+	else if (k->drained < s->since - OUTAGE_MAX_S)
+		k->drained = s->since - OUTAGE_MAX_S;
+}
+
 /*
  * Accounting was read up to the counters of y->read, with the permission
  * proved, and squeue shows each open run.
@@ -170,7 +197,7 @@ is_settled(const struct poll *y)
 
 	return c->caught_up && !c->dbd.away && y->ending == 0 &&
 	    y->unchanged >= QUIET_AFTER && y->read.clock > 0 &&
-	    c->resume.point >= y->read.clock &&
+	    !is_settling(&y->read) && c->resume.point >= y->read.clock &&
 	    now_s() - y->read_at < quiet_max(y) &&
 	    c->listing.number - y->read_poll < QUIET_POLLS &&
 	    !acct_waits(y->accounting);
@@ -229,7 +256,7 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 	    y->sdiag.queue >= 0) {
 		c->clock.works = 1;
 		if (y->sdiag.queue == 0)
-			c->clock.drained = y->sdiag.clock;
+			queue_drained(&c->clock, &y->sdiag);
 		else
 			log_debug("slurmctld has %lld messages left for "
 				  "slurmdbd",

@@ -24,10 +24,10 @@ enum ctl_verb {
 	CTL_RETRY,    /* submitter: rejected runs are due again */
 	CTL_DROP,     /* submitter: discards rejected runs; root only */
 	CTL_SYNC,     /* collector, submitter: limit = most runs to repair */
-	CTL_LOG,      /* all: a = log level */
+	CTL_LOG,      /* supervisor: a = log level, which it tells all */
 	CTL_RELOAD,   /* supervisor: as SIGHUP, with the result */
-	CTL_METRICS,  /* all: OpenMetrics values */
-	CTL_BACKFILL, /* submitter: a = from, b = to; or its progress */
+	CTL_METRICS,  /* all but runner, exporter: OpenMetrics values */
+	CTL_BACKFILL, /* submitter, receiver: a = from, b = to; or progress */
 	/*
 	 * submitter: one step; a = enum ctl_spool, b = where the step begins.
 	 * Import: limit = lines of earlier steps; root only.

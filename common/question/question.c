@@ -220,6 +220,9 @@ times_valid(const struct question *q)
 	return q->from >= 0 && q->from <= q->to && q->to <= TIME_S_MAX;
 }
 
+/* q->lacking has a bit for each column */
+_Static_assert(SACCT__COUNT < 32, "more columns than bits");
+
 static int
 columns_valid(const struct question *q)
 {

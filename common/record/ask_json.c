@@ -31,6 +31,9 @@ enum field {
 	FIELD_NOT_FOUND, /* of an answer */
 	FIELD_JOB,
 	FIELD_START,
+	FIELD_FROM,
+	FIELD_TO,	/* of a question */
+	FIELD_PROGRESS, /* of an answer */
 	FIELD_OTHER
 };
 
@@ -48,6 +51,15 @@ static const struct {
 	[FIELD_NOT_FOUND] = { "notFound", IN_OBJECT },
 	[FIELD_JOB] = { "jobId", IN_RUN },
 	[FIELD_START] = { "startTime", IN_RUN },
+	[FIELD_FROM] = { "from", IN_OBJECT },
+	[FIELD_TO] = { "to", IN_OBJECT },
+	[FIELD_PROGRESS] = { "progress", IN_OBJECT },
+};
+
+static const char *const kinds[ASK__COUNT] = {
+	[ASK_LOOKUP] = "lookup",
+	[ASK_BACKFILL] = "backfill",
+	[ASK_BACKFILL_STATUS] = "backfill-status",
 };
 
 #define BIT(field) (1u << (field))
@@ -60,16 +72,17 @@ static const struct {
 
 struct input {
 	enum field list; /* the member that has the runs */
+	struct ask *ask; /* NULL in an answer */
 	char *nonce;
-	char *cluster; /* NULL in a question, as the next two */
+	char *cluster; /* NULL in a question, as the next three */
 	char *error;
+	char *progress;
 	unsigned *asked;
 	struct ask_run *runs;
 	unsigned *n;
 	enum field field;
 	int in_list;   /* between the brackets of the list of runs */
 	unsigned seen; /* bits of enum field */
-	int is_lookup;
 	uint64_t schema;
 	char *why; /* the first error */
 	size_t size;
@@ -128,6 +141,10 @@ scalar_read(struct input *in, const char *text)
 		run->job = number(in, text, 0, INT64_MAX);
 	else if (in->field == FIELD_START)
 		run->start = (int64_t)number(in, text, 0, TIME_S_MAX);
+	else if (in->field == FIELD_FROM && in->ask != NULL)
+		in->ask->from = (int64_t)number(in, text, 0, TIME_S_MAX);
+	else if (in->field == FIELD_TO && in->ask != NULL)
+		in->ask->to = (int64_t)number(in, text, 0, TIME_S_MAX);
 	else
 		refuse(in, "%s: has another type", fields[in->field].name);
 }
@@ -142,6 +159,18 @@ text_take(struct input *in, const struct json_scan *s, char *to, size_t size)
 		memcpy(to, s->text, s->len + 1);
 }
 
+/* ASK__COUNT = not known */
+static enum ask_kind
+kind_of(const struct json_scan *s)
+{
+	int kind = s->cut ? ASK__COUNT : 0;
+
+	for (; kind < ASK__COUNT; kind++)
+		if (strcmp(s->text, kinds[kind]) == 0)
+			break;
+	return (enum ask_kind)kind;
+}
+
 static void
 string_read(struct input *in, const struct json_scan *s)
 {
@@ -150,12 +179,14 @@ string_read(struct input *in, const struct json_scan *s)
 			refuse(in, "nonce: not 16 hexadecimal digits");
 		else
 			memcpy(in->nonce, s->text, ASK_NONCE_MAX);
-	} else if (in->field == FIELD_KIND && in->list == FIELD_RUNS)
-		in->is_lookup = !s->cut && strcmp(s->text, "lookup") == 0;
+	} else if (in->field == FIELD_KIND && in->ask != NULL)
+		in->ask->kind = kind_of(s);
 	else if (in->field == FIELD_CLUSTER && in->cluster != NULL)
 		text_take(in, s, in->cluster, CLUSTER_MAX);
 	else if (in->field == FIELD_ERROR && in->error != NULL)
 		text_take(in, s, in->error, ASK_TEXT_MAX);
+	else if (in->field == FIELD_PROGRESS && in->progress != NULL)
+		text_take(in, s, in->progress, ASK_PROGRESS_MAX);
 	else
 		refuse(in, "%s: has another type", fields[in->field].name);
 }
@@ -259,7 +290,7 @@ on_event(struct json_scan *s, enum json_event ev, void *arg)
 static int
 input_read(struct input *in, unsigned wanted, const char *text, size_t len)
 {
-	char word[ASK_TEXT_MAX + 1];
+	char word[ASK_PROGRESS_MAX + 1];
 	struct json_scan s;
 	const char *wrong;
 	int f;
@@ -285,29 +316,48 @@ input_read(struct input *in, unsigned wanted, const char *text, size_t len)
 	return *in->why == '\0' ? 0 : -1;
 }
 
+/* NULL, or what is wrong for its kind. */
+static const char *
+ask_wrong(const struct ask *ask)
+{
+	switch (ask->kind) {
+	case ASK_LOOKUP:
+		return ask->n == 0 ? "runs: is empty" : NULL;
+	case ASK_BACKFILL:
+		if (ask->from == 0 || ask->to <= ask->from)
+			return "from, to: the range is empty";
+		break;
+	case ASK_BACKFILL_STATUS:
+		break;
+	default:
+		return "kind: not known: upgrade the cluster";
+	}
+	return ask->n != 0 ? "runs: is not empty" : NULL;
+}
+
 int
 ask_read(struct ask *ask, const char *text, size_t len, char *why, size_t size)
 {
 	struct input in = { .list = FIELD_RUNS,
+		.ask = ask,
 		.nonce = ask->nonce,
 		.runs = ask->runs,
 		.n = &ask->n,
 		.field = FIELD_OTHER,
 		.why = why,
 		.size = size };
-	int rc;
+	const char *wrong;
 
+	ask->kind = ASK__COUNT;
 	ask->n = 0;
-	rc = input_read(&in, OF_ASK, text, len);
-	if (rc == 0 && !in.is_lookup) {
-		refuse(&in, "kind: not known: upgrade the cluster");
-		rc = -1;
-	}
-	if (rc == 0 && ask->n == 0) {
-		refuse(&in, "runs: is empty");
-		rc = -1;
-	}
-	return rc;
+	ask->from = ask->to = 0;
+	if (input_read(&in, OF_ASK, text, len) == -1)
+		return -1;
+	wrong = ask_wrong(ask);
+	if (wrong == NULL)
+		return 0;
+	refuse(&in, "%s", wrong);
+	return -1;
 }
 
 int
@@ -318,6 +368,7 @@ ask_answer_read(struct ask_answer *answer, const char *text, size_t len,
 		.nonce = answer->nonce,
 		.cluster = answer->cluster,
 		.error = answer->error,
+		.progress = answer->progress,
 		.asked = &answer->asked,
 		.runs = answer->not_found,
 		.n = &answer->n,
@@ -371,8 +422,12 @@ put_runs(struct writer *w, const char *name, const struct ask_run *runs,
 void
 ask_write(struct writer *w, const struct ask *ask)
 {
-	put(w, "{\"schema\":%d,\"nonce\":\"%s\",\"kind\":\"lookup\"",
-	    ASK_SCHEMA, ask->nonce);
+	put(w, "{\"schema\":%d,\"nonce\":\"%s\",\"kind\":\"%s\"", ASK_SCHEMA,
+	    ask->nonce, kinds[ask->kind]);
+	if (ask->kind == ASK_BACKFILL)
+		put(w, ",\"from\":%" PRId64 ",\"to\":%" PRId64, ask->from,
+		    ask->to);
+	/* A reader of an older version requires runs before it reads the kind. */
 	put_runs(w, fields[FIELD_RUNS].name, ask->runs, ask->n);
 }
 
@@ -382,6 +437,8 @@ ask_answer_write(struct writer *w, const struct ask_answer *answer)
 	put(w, "{\"schema\":%d,\"nonce\":\"%s\"", ASK_SCHEMA, answer->nonce);
 	put_string(w, fields[FIELD_CLUSTER].name, answer->cluster);
 	put_string(w, fields[FIELD_ERROR].name, answer->error);
+	if (*answer->progress != '\0')
+		put_string(w, fields[FIELD_PROGRESS].name, answer->progress);
 	put(w, ",\"asked\":%u", answer->asked);
 	put_runs(w, fields[FIELD_NOT_FOUND].name, answer->not_found, answer->n);
 }

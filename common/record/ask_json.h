@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Questions of the centre to a cluster about its runs, and the answers, as JSON.
+ * Questions and orders of the centre to a cluster, and the answers, as JSON.
  * The format is in cc-slurm-adapter-protocol(7).  Sender and reader do not trust
  * each other: each member is checked, and an answer is read only in whole.
  */
@@ -21,6 +21,8 @@
 #define ASK_BYTES_MAX (32u * 1024)
 #define ASK_NONCE_MAX 17  /* bytes with the NUL: 16 hexadecimal digits */
 #define ASK_TEXT_MAX  200 /* bytes of a reason with the NUL */
+/* bytes of the progress of a backfill with the NUL */
+#define ASK_PROGRESS_MAX 512
 
 /* A run of the cluster that the question is sent to. */
 struct ask_run {
@@ -28,19 +30,29 @@ struct ask_run {
 	int64_t start; /* epoch */
 };
 
-/* Which of these runs does Slurm know? */
+enum ask_kind {
+	ASK_LOOKUP,	     /* which of these runs does Slurm know? */
+	ASK_BACKFILL,	     /* publish the runs of this range again */
+	ASK_BACKFILL_STATUS, /* how far is the backfill? */
+	ASK__COUNT
+};
+
 struct ask {
 	char nonce[ASK_NONCE_MAX];
-	unsigned n; /* 1 to ASK_RUNS_MAX */
+	enum ask_kind kind;
+	unsigned n; /* of a lookup, 1 to ASK_RUNS_MAX; else 0 */
 	struct ask_run runs[ASK_RUNS_MAX];
+	int64_t from, to; /* of a backfill, epoch; else 0 */
 };
 
 struct ask_answer {
 	char nonce[ASK_NONCE_MAX]; /* of the question */
 	char cluster[CLUSTER_MAX];
 	char error[ASK_TEXT_MAX]; /* "" = none; else there is no evidence */
-	unsigned asked;		  /* runs of the question */
-	unsigned n;		  /* of them unknown to Slurm */
+	/* of the backfill that is or was under way; "" = not asked for */
+	char progress[ASK_PROGRESS_MAX];
+	unsigned asked; /* runs of the question */
+	unsigned n;	/* of them unknown to Slurm */
 	struct ask_run not_found[ASK_RUNS_MAX];
 };
 

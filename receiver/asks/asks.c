@@ -8,6 +8,7 @@
 
 #include <sys/random.h>
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,18 @@
 
 /* ms; above the time in which a cluster answers: it may ask slurmdbd */
 #define ANSWER_MS 60000
+#define ORDER_MS  30000 /* a cluster answers an order at once */
 /* ms between two questions to one cluster; a cluster answers one in 2 s */
 #define PAUSE_MS     3000
 #define ASKERS_MAX   256 /* clusters of a centre */
 #define TAIL_PREFIX  "ask."
 #define NO_RESPONDER 503 /* status of the broker */
+
+/* Texts for the admin, with the name of the cluster and a reason. */
+#define ORDER_TEXT_MAX (2 * CLUSTER_MAX + ASK_PROGRESS_MAX + 128)
+
+static const char not_up[] =
+    "NATS has no connection, or this centre is the standby";
 
 /* One cluster. */
 struct asker {
@@ -39,7 +47,10 @@ struct asker {
 	unsigned serial;      /* of the last question */
 	struct ask_run *runs; /* owned; the first ones are under way */
 	size_t n, cap;
-	unsigned under_way; /* 0 = no question */
+	unsigned under_way; /* 0 = no lookup */
+	struct asks_order order;
+	int has_order;
+	int order_sent; /* it is under way */
 	char nonce[ASK_NONCE_MAX];
 	struct event *timer; /* of the question, or of the pause behind it */
 };
@@ -78,6 +89,51 @@ nonce_make(char nonce[ASK_NONCE_MAX])
 		snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* The order before lookups: an admin waits for it. */
+static void
+ask_make(struct asker *q, struct ask *ask)
+{
+	memset(ask, 0, sizeof(*ask));
+	nonce_make(q->nonce);
+	memcpy(ask->nonce, q->nonce, sizeof(ask->nonce));
+	if (q->has_order) {
+		ask->kind = q->order.kind;
+		ask->from = q->order.from;
+		ask->to = q->order.to;
+		return;
+	}
+	ask->kind = ASK_LOOKUP;
+	ask->n = q->n < ASK_RUNS_MAX ? (unsigned)q->n : ASK_RUNS_MAX;
+	memcpy(ask->runs, q->runs, ask->n * sizeof(*ask->runs));
+}
+
+/* Tells the admin. */
+static void __attribute__((format(printf, 3, 4)))
+order_end(struct asker *q, int ok, const char *fmt, ...)
+{
+	char text[ORDER_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	q->has_order = q->order_sent = 0;
+	q->a->ops->ordered(q->order.request, ok, text, q->a->arg);
+}
+
+/* The order may have reached the cluster, or not. */
+static void
+order_lost(struct asker *q, const char *why)
+{
+	if (q->order.kind == ASK_BACKFILL && q->order_sent)
+		order_end(q, 0,
+		    "cluster %s: %s; if the backfill has begun, `backfill "
+		    "--status --cluster %s` shows the progress",
+		    q->cluster, why, q->cluster);
+	else
+		order_end(q, 0, "cluster %s: %s", q->cluster, why);
+}
+
 /* Sends the next question when there is one and none is under way. */
 static void
 ask_next(struct asker *q)
@@ -87,13 +143,10 @@ ask_next(struct asker *q)
 	char tail[32];
 	int rc;
 
-	if (!q->a->up || q->n == 0 || q->under_way != 0 ||
-	    evtimer_pending(q->timer, NULL))
+	if (!q->a->up || (q->n == 0 && !q->has_order) || q->under_way != 0 ||
+	    q->order_sent || evtimer_pending(q->timer, NULL))
 		return;
-	nonce_make(q->nonce);
-	memcpy(ask.nonce, q->nonce, sizeof(ask.nonce));
-	ask.n = q->n < ASK_RUNS_MAX ? (unsigned)q->n : ASK_RUNS_MAX;
-	memcpy(ask.runs, q->runs, ask.n * sizeof(*ask.runs));
+	ask_make(q, &ask);
 	snprintf(tail, sizeof(tail), TAIL_PREFIX "%u.%u", q->index,
 	    ++q->serial);
 	wr_init(&w, ASK_BYTES_MAX);
@@ -102,20 +155,28 @@ ask_next(struct asker *q)
 	if (rc == 0)
 		rc = link_publish(q->a->link, q->subject, tail, w.buf, w.len);
 	wr_clear(&w);
-	if (rc == -1)
-		return; /* asks_link() asks again */
+	if (rc == -1) {
+		/* asks_link() asks again about runs */
+		if (q->has_order)
+			order_lost(q, "the request cannot be sent");
+		return;
+	}
 	q->under_way = ask.n;
+	q->order_sent = q->has_order;
 	q->a->st.asked++;
-	timer_set(q, ANSWER_MS);
+	timer_set(q, q->order_sent ? ORDER_MS : ANSWER_MS);
 }
 
-/* The question is over: its runs are removed. */
+/* The question is over: its runs are removed; an order has none. */
 static void
 question_end(struct asker *q)
 {
-	q->n -= q->under_way;
-	memmove(q->runs, q->runs + q->under_way, q->n * sizeof(*q->runs));
-	q->under_way = 0;
+	if (q->under_way != 0) {
+		q->n -= q->under_way;
+		memmove(q->runs, q->runs + q->under_way,
+		    q->n * sizeof(*q->runs));
+		q->under_way = 0;
+	}
 	timer_set(q, PAUSE_MS);
 }
 
@@ -136,6 +197,12 @@ static void
 unanswered(struct asker *q, const char *why)
 {
 	trouble_note(q, why);
+	if (q->order_sent) {
+		order_end(q, 0, "cluster %s does not answer: %s", q->cluster,
+		    why);
+		question_end(q);
+		return;
+	}
 	log_limited(&q->a->silent, log_warnx,
 	    "cluster %s does not answer which of %zu runs Slurm knows: %s; the "
 	    "runs stay open, and the cluster is asked again",
@@ -154,6 +221,8 @@ refused(struct asker *q, const char *why)
 	    "an answer of cluster %s about its runs is refused: %s; check its "
 	    "version, and who has its NATS credentials",
 	    q->cluster, why);
+	if (q->order_sent)
+		order_lost(q, "its answer is not valid");
 	question_end(q);
 }
 
@@ -186,6 +255,23 @@ misfit(const struct asker *q, const struct ask_answer *answer)
 	if (*answer->error == '\0' && answer->asked != q->under_way)
 		return "it has another number of runs";
 	return runs_fit(q, answer) ? NULL : "it has other runs";
+}
+
+static void
+order_answered(struct asker *q, const struct ask_answer *answer)
+{
+	q->a->st.answered++;
+	if (*answer->error != '\0')
+		order_end(q, 0, "cluster %s refuses: %s", q->cluster,
+		    answer->error);
+	else if (q->order.kind == ASK_BACKFILL)
+		order_end(q, 1,
+		    "cluster %s has begun; `backfill --status --cluster %s` "
+		    "shows the progress",
+		    q->cluster, q->cluster);
+	else
+		order_end(q, 1, "cluster %s: %s", q->cluster, answer->progress);
+	question_end(q);
 }
 
 static void
@@ -232,6 +318,8 @@ answer_read(struct asker *q, const struct link_message *m)
 	wrong = misfit(q, &answer);
 	if (wrong != NULL)
 		refused(q, wrong);
+	else if (q->order_sent)
+		order_answered(q, &answer);
 	else if (*answer.error != '\0')
 		unanswered(q, answer.error);
 	else
@@ -262,7 +350,8 @@ asks_receive(struct asks *a, const struct link_message *m)
 		return 1;
 	q = by_index(a, index);
 	/* Another one is too late, or is repeated. */
-	if (q != NULL && q->serial == serial && q->under_way != 0)
+	if (q != NULL && q->serial == serial &&
+	    (q->under_way != 0 || q->order_sent))
 		answer_read(q, m);
 	return 1;
 }
@@ -274,7 +363,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (q->under_way != 0)
+	if (q->order_sent) {
+		trouble_note(q, "no answer in time");
+		order_lost(q, "no answer in time");
+		question_end(q);
+	} else if (q->under_way != 0)
 		unanswered(q, "no answer in time");
 	else
 		ask_next(q);
@@ -317,6 +410,8 @@ asker_new(struct asks *a, const char *cluster)
 static void
 asker_free(struct asker *q)
 {
+	if (q->has_order)
+		order_lost(q, "it was removed from clusters");
 	event_free(q->timer);
 	free(q->runs);
 	free(q);
@@ -361,6 +456,8 @@ asks_link(struct asks *a, int up)
 	for (i = 0; i < a->n; i++) {
 		a->list[i]->under_way = 0;
 		evtimer_del(a->list[i]->timer);
+		if (a->list[i]->has_order)
+			order_lost(a->list[i], not_up);
 		ask_next(a->list[i]);
 	}
 }
@@ -372,7 +469,10 @@ asks_reset(struct asks *a)
 
 	for (i = 0; i < a->n; i++) {
 		a->list[i]->n = a->list[i]->under_way = 0;
+		if (a->list[i]->order_sent)
+			continue;
 		evtimer_del(a->list[i]->timer);
+		ask_next(a->list[i]);
 	}
 }
 
@@ -418,6 +518,26 @@ asks_lookup(struct asks *a, struct reader *r)
 	if (q != NULL)
 		ask_next(q);
 	return 0;
+}
+
+const char *
+asks_order(struct asks *a, const char *cluster, const struct asks_order *order)
+{
+	struct asker *q;
+
+	q = *cluster == '\0' && a->n == 1 ? a->list[0] : by_name(a, cluster);
+	if (q == NULL)
+		return *cluster == '\0' ?
+		    "there are several clusters: use --cluster" :
+		    "unknown cluster";
+	if (!a->up)
+		return not_up;
+	if (q->has_order)
+		return "another command for this cluster waits for its answer";
+	q->order = *order;
+	q->has_order = 1;
+	ask_next(q);
+	return NULL;
 }
 
 void

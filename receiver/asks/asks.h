@@ -4,6 +4,8 @@
  * are sent in pages, one to each cluster at a time.  Only a whole and valid
  * answer to the question under way is evidence; no answer, an error or an answer
  * that does not fit the question is none, and the submitter asks again later.
+ * An order of an admin, to begin a backfill or to tell its progress, is the next
+ * question; it is sent once.
  */
 #ifndef RECEIVER_ASKS_ASKS_H
 #define RECEIVER_ASKS_ASKS_H
@@ -27,6 +29,15 @@ struct asks_ops {
 	/* Slurm does not know these runs of the cluster. */
 	void (*not_found)(const char *cluster, const struct ask_run *runs,
 	    unsigned n, void *arg);
+	/* The order of this request is over; ok: the cluster has accepted it. */
+	void (*ordered)(uint64_t request, int ok, const char *text, void *arg);
+};
+
+/* An order of an admin. */
+struct asks_order {
+	enum ask_kind kind; /* ASK_BACKFILL or ASK_BACKFILL_STATUS */
+	int64_t from, to;   /* of ASK_BACKFILL, epoch */
+	uint64_t request;   /* for ordered() */
 };
 
 struct asks_status {
@@ -50,6 +61,12 @@ int asks_receive(struct asks *a, const struct link_message *m);
 void asks_reset(struct asks *a);
 /* A lookup message: cluster, number, run keys.  0, or -1 when it is invalid. */
 int asks_lookup(struct asks *a, struct reader *r);
+/*
+ * Sends the order to the cluster; "" = the only one.  NULL: ordered() is called
+ * within two minutes; or why it is not sent.
+ */
+const char *asks_order(struct asks *a, const char *cluster,
+    const struct asks_order *order);
 void asks_status(const struct asks *a, struct asks_status *to);
 
 #endif

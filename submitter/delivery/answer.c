@@ -66,7 +66,9 @@ start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 void
 run_start_listed(struct submitter *s, struct spool_run *run)
 {
-	start_taken(s, run, RUN_EVENT_LISTED);
+	/* Its record crashed a worker; the stop would read the record again. */
+	if ((run->flags & RUN_QUARANTINED) == 0)
+		start_taken(s, run, RUN_EVENT_LISTED);
 }
 
 static void
@@ -237,8 +239,8 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why,
 }
 
 /*
- * This process sent no stop before: another client stopped the run.  A list of
- * jobs shows how.
+ * No stop of this run was sent before: another client stopped the run.  A list
+ * of jobs shows how.
  */
 static void
 stop_late(struct submitter *s, struct spool_run *run, const char *why)

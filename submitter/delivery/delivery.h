@@ -104,7 +104,10 @@ int64_t stream_hold_until(struct submitter *s, const struct stream_hold *holds,
 /* first: the answer is of the first stop that was ever tried. */
 void run_answered(struct submitter *s, struct spool_run *run, struct result *v,
     const struct http_answer *a, int first);
-/* A listing shows the start: changes the state of the row. */
+/*
+ * A listing shows the start: changes the state of the row, unless its record is
+ * quarantined.
+ */
 void run_start_listed(struct submitter *s, struct spool_run *run);
 /* Rejects the run: logs and stores the reason, releases later runs. */
 void run_reject(struct submitter *s, struct spool_run *run, enum dest dest,

@@ -227,23 +227,49 @@ begin(struct backfill *b, const struct ctl_request *req)
 	return NULL;
 }
 
-static void
-begin_real(struct backfill *b, uint64_t request)
+/* 0, or -1 when the spool refuses writes. */
+static int
+begin_now(struct backfill *b)
 {
+	int rc;
+
 	b->active = 1;
 	nats_policy(b);
 	state_save(b);
 	log_notice("backfill of %s%s, from %s to %s", b->whose.cluster,
 	    b->nats ? " by NATS" : "", time_text(b->from), time_text(b->to));
-	if (commit_now(b->s->commit) == -1)
-		worker_ctl_end(b->s->w, request, CTL_ERROR,
-		    "begun, but the "
-		    "spool refuses writes: a restart ends the backfill");
+	rc = commit_now(b->s->commit);
+	window_soon(b, 0);
+	return rc;
+}
+
+static const char not_durable[] =
+    "begun, but the spool refuses writes: a restart ends the backfill";
+
+static void
+begin_real(struct backfill *b, uint64_t request)
+{
+	if (begin_now(b) == -1)
+		worker_ctl_end(b->s->w, request, CTL_ERROR, not_durable);
 	else
 		worker_ctl_end(b->s->w, request, CTL_OK,
-		    "begun; `backfill "
-		    "--status` shows the progress");
-	window_soon(b, 0);
+		    "begun; `backfill --status` shows the progress");
+}
+
+const char *
+backfill_order(struct backfill *b, const char *cluster, int64_t from,
+    int64_t to)
+{
+	struct ctl_request req = { .flags = CTL_FLAG_NATS, .a = from, .b = to };
+	const char *wrong;
+
+	if (b->active || b->look)
+		return "a backfill is under way";
+	snprintf(req.text, sizeof(req.text), "%s", cluster);
+	wrong = begin(b, &req);
+	if (wrong == NULL && begin_now(b) == -1)
+		wrong = not_durable;
+	return wrong;
 }
 
 static void
@@ -298,8 +324,8 @@ left_write(const struct backfill *b, char *text, size_t size)
 			(double)(b->to - b->at) / (double)read)));
 }
 
-static void
-progress(struct backfill *b, char *text, size_t size)
+void
+backfill_progress(struct backfill *b, char *text, size_t size)
 {
 	char left[64];
 
@@ -340,7 +366,7 @@ backfill_status(struct backfill *b, uint64_t request)
 {
 	char text[PROGRESS_MAX];
 
-	progress(b, text, sizeof(text));
+	backfill_progress(b, text, sizeof(text));
 	worker_status(b->s->w, request, "backfill", "%s", text);
 }
 
@@ -352,7 +378,7 @@ backfill_ctl(struct backfill *b, uint64_t request,
 	char text[PROGRESS_MAX];
 
 	if (req->flags & CTL_FLAG_STATUS) {
-		progress(b, text, sizeof(text));
+		backfill_progress(b, text, sizeof(text));
 		worker_ctl_end(b->s->w, request, CTL_OK, text);
 	} else if (req->flags & CTL_FLAG_CANCEL)
 		cancel(b, request);

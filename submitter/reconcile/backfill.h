@@ -21,6 +21,14 @@ struct backfill *backfill_new(struct submitter *s);
 void backfill_ctl(struct backfill *b, uint64_t request,
     const struct ctl_request *req);
 void backfill_status(struct backfill *b, uint64_t request);
+/*
+ * The centre's order to publish the runs of a range again, as the command with
+ * --nats.  NULL, or why it does not begin.
+ */
+const char *backfill_order(struct backfill *b, const char *cluster,
+    int64_t from, int64_t to);
+/* Writes one line. */
+void backfill_progress(struct backfill *b, char *text, size_t size);
 /* A collector is connected: the chunk is requested again. */
 void backfill_peer(struct backfill *b);
 /* A record of the range was stored or was known. */

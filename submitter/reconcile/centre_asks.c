@@ -13,12 +13,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/log.h"
 #include "common/permanent.h"
 #include "common/record/ask_json.h"
 #include "common/record/stream_name.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/centre_asks.h"
 #include "submitter/spool/spool.h"
 
@@ -28,6 +30,8 @@
 #define QUESTION_MS 2000
 /* ms between two polls that a question causes */
 #define POLL_MS 10000
+/* ms between the beginnings of two backfills: each fills the stream */
+#define BACKFILL_MS 60000
 /* of the numbers of lookups: those of the reconciliation count from 1 */
 #define LOOKUP_BIT (UINT64_C(1) << 63)
 
@@ -55,6 +59,8 @@ struct centre_asks {
 	int has_held;
 	int64_t began;	/* spool_now() of the last question; 0 = none */
 	int64_t polled; /* spool_now(); 0 = never */
+	/* spool_now() of the last backfill of the centre; 0 = none */
+	int64_t filled;
 	uint64_t lookup;
 	/* for status */
 	uint64_t n_questions, n_known, n_unknown;
@@ -147,6 +153,41 @@ lookup_send(struct centre_asks *a, struct channel *c)
 	channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
 }
 
+/* NULL, or why there is no backfill; one at a time, of whomever. */
+static const char *
+backfill_begin(struct centre_asks *a)
+{
+	int64_t now = spool_now(a->s->spool);
+	const char *wrong;
+
+	if (a->filled != 0 && now - a->filled < BACKFILL_MS)
+		return "a backfill of the centre began less than a minute ago";
+	wrong = backfill_order(a->s->backfill, a->q.cluster, a->q.ask.from,
+	    a->q.ask.to);
+	if (wrong != NULL)
+		return wrong;
+	a->filled = now;
+	log_notice("the centre has requested this backfill of %s",
+	    a->q.cluster);
+	return NULL;
+}
+
+static void
+backfill_answer(struct centre_asks *a)
+{
+	struct ask_answer answer;
+	const char *wrong = NULL;
+
+	if (a->q.ask.kind == ASK_BACKFILL)
+		wrong = backfill_begin(a);
+	answer_init(&answer, &a->q);
+	if (wrong != NULL)
+		snprintf(answer.error, sizeof(answer.error), "%s", wrong);
+	backfill_progress(a->s->backfill, answer.progress,
+	    sizeof(answer.progress));
+	answer_send(a, &a->q, &answer);
+}
+
 static void
 question_begin(struct centre_asks *a)
 {
@@ -162,6 +203,10 @@ question_begin(struct centre_asks *a)
 	}
 	if (role_is_passive(a->s)) {
 		answer_error(a, &a->q, "its daemon is the standby");
+		return;
+	}
+	if (a->q.ask.kind != ASK_LOOKUP) {
+		backfill_answer(a);
 		return;
 	}
 	memset(a->runs, 0, sizeof(a->runs));

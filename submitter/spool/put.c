@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stores a record: as a new run, or as a change of a known run, of a run with
- * another start time, or of a run that is done.  Also decides the order of the
- * runs of one job: cc-backend refuses an older run after a newer one for good.
- * See spool.h.
+ * another start time, or of a run that is done.  job_order.c decides the order
+ * of the runs of one job.  See spool.h.
  */
 #include "config.h"
 

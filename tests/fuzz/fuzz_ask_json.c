@@ -32,7 +32,9 @@ question_check(const char *text, size_t n)
 		HOLDS(strlen(ask.nonce) < ASK_NONCE_MAX);
 		return;
 	}
-	HOLDS(ask.n > 0 && strlen(ask.nonce) == ASK_NONCE_MAX - 1);
+	HOLDS(ask.kind < ASK__COUNT && (ask.n > 0) == (ask.kind == ASK_LOOKUP));
+	HOLDS(ask.kind != ASK_BACKFILL || (ask.from > 0 && ask.from < ask.to));
+	HOLDS(strlen(ask.nonce) == ASK_NONCE_MAX - 1);
 	runs_hold(ask.runs, ask.n);
 	wr_init(&w, ASK_BYTES_MAX);
 	ask_write(&w, &ask);
@@ -40,6 +42,9 @@ question_check(const char *text, size_t n)
 	HOLDS(ask_read(&again, (const char *)w.buf, w.len, why, sizeof(why)) ==
 	    0);
 	HOLDS(again.n == ask.n && strcmp(again.nonce, ask.nonce) == 0);
+	HOLDS(again.kind == ask.kind &&
+	    (ask.kind != ASK_BACKFILL ||
+		(again.from == ask.from && again.to == ask.to)));
 	HOLDS(memcmp(again.runs, ask.runs, ask.n * sizeof(ask.runs[0])) == 0);
 	wr_clear(&w);
 }
@@ -57,6 +62,8 @@ answer_check(const char *text, size_t n)
 	HOLDS(strlen(answer.nonce) == ASK_NONCE_MAX - 1);
 	HOLDS(strlen(answer.cluster) < CLUSTER_MAX);
 	HOLDS(text_is_clean(answer.error, strlen(answer.error)));
+	HOLDS(strlen(answer.progress) < ASK_PROGRESS_MAX);
+	HOLDS(text_is_clean(answer.progress, strlen(answer.progress)));
 	HOLDS(answer.asked <= ASK_RUNS_MAX);
 	runs_hold(answer.not_found, answer.n);
 }

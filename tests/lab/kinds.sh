@@ -145,8 +145,7 @@ say "Slurm and the suite are up after $SECONDS s"
 began=$SECONDS
 is_function() { [ "$(type -t "$1")" = function ]; }
 acts=()
-# All at the same time, but those that want whole nodes first: behind a job of five
-# minutes on such a node they would keep their partition from all others.
+# all at the same time; what wants whole nodes gets a little ahead
 for kind in "${PARALLEL[@]}"; do
 	wanted "$kind" || continue
 	(
@@ -155,7 +154,7 @@ for kind in "${PARALLEL[@]}"; do
 		! is_function "act_$kind" || "act_$kind"
 	) 2>>"$T/log/act" &
 	acts+=($!)
-	[ "$kind" != exclusive ] || wait "${acts[0]}"
+	[ "$kind" != exclusive ] || wait_for 10 grep -q "^exclusive" "$T/kinds"
 done
 [ ${#acts[@]} -eq 0 ] || wait "${acts[@]}"
 say "submitted, and done to them what was to be done, after $((SECONDS - began)) s"

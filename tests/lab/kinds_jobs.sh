@@ -68,19 +68,22 @@ kind_het() {
 }
 kind_requeued() {
 	# requeued, they wait no more the next time
-	job rq1 labalice "[ -e $T/slurm/out/requeued ] || sleep 300; sleep 5" -n2 --requeue
-	job rq2 labbob "[ -e $T/slurm/out/requeued ] || sleep 300; sleep 5" -p gpu -n1 --gres=gpu:1 --requeue
+	job rq1 labalice "[ -e $T/slurm/out/requeued.rq1 ] || sleep 300; sleep 5" -n2 --requeue
+	job rq2 labbob "[ -e $T/slurm/out/requeued.rq2 ] || sleep 300; sleep 5" -p gpu -n1 --gres=gpu:1 --requeue
 }
-act_requeued() {
-	settled "${id[rq1]}"
-	settled "${id[rq2]}" 1
-	: >"$T/slurm/out/requeued"
-	scontrol requeue "${id[rq1]}"
-	scontrol requeue "${id[rq2]}"
+requeue() {
+	settled "${id[$1]}"
+	: >"$T/slurm/out/requeued.$1"
+	scontrol requeue "${id[$1]}"
 	# a requeued job waits two minutes, where Slurm knows no requeue_delay
-	sleep 3
-	scontrol update jobid="${id[rq1]}" starttime=now 2>/dev/null
-	scontrol update jobid="${id[rq2]}" starttime=now 2>/dev/null
+	start_now "${id[$1]}"
+}
+# Each as soon as it runs: a job of five minutes on a node keeps those that want
+# whole nodes waiting, and they keep the partition from the other one.
+act_requeued() {
+	requeue rq1 &
+	requeue rq2
+	wait $!
 }
 kind_resized() {
 	local line

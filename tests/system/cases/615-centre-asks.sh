@@ -3,7 +3,8 @@
 # Runs are open in cc-backend that no Slurm knows.  The centre of a fan-in asks the
 # cluster.  While the cluster is away they stay open; two answers of the cluster's
 # Slurm an hour apart end one of them.  The hour passes in a jump of the boot clock
-# of the submitters (boottime_shift.c), as in 422-absence.sh.
+# of the submitters (boottime_shift.c), as in 422-absence.sh.  At the end, the centre
+# requests a range whose messages have expired.
 if [ -z "${IN_NAMESPACE:-}" ]; then
 	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
 fi
@@ -72,6 +73,8 @@ is "a run is open there that Slurm does not know" wait_for 10 backend_has 400000
 centre_ctl sync >"$T/log/sync.away" 2>&1 &
 is "the cluster is away: the centre says so" \
     wait_for 90 centre_logged "cluster $cluster does not answer which of"
+is "a backfill is refused" not centre_ctl backfill --cluster "$cluster" --from 1 --to 2 2>"$T/log/fill"
+is "because the cluster does not answer" grep -q "cluster $cluster does not answer" "$T/log/fill"
 later 3600
 is "the cluster is asked again" wait_for 30 centre_asked 2
 is "no answer is no evidence" centre_denied '0 once, 0 twice'
@@ -94,4 +97,31 @@ is "the run that Slurm knows is open" not backend_has_ended "$stays"
 is "no answer was refused" eval 'centre_ctl status -v | grep -qE "questions .* 0 answers refused"'
 scancel "$stays"
 is "its end arrives" wait_for 60 backend_has_ended "$stays"
+
+# The centre is away, and messages that it has not read expire.  The centre requests
+# these runs again.
+stream() { python3 "$SYS/stream.py" "$NATS_PORT" "$@" "$cluster" "$mix_id"; }
+in_stream() { stream states | grep -q completed; }
+first_line() { centre_ctl status | head -n 1; }
+fill() { centre_ctl backfill --cluster "$1" --from "$((began - 60))" --to "$(date +%s)" >"$T/log/fill" 2>&1; }
+filled() { centre_ctl backfill --status --cluster "$cluster" | grep -q "^cluster $cluster: done: backfill by NATS"; }
+centre_kill
+began=$(date +%s)
+one labbob 1 -n1 -J "not read by the centre"
+is "the stream has the end of a job that the centre does not read" wait_for 60 in_stream
+is "its messages expire" stream expire
+is "they are gone" wait_for 30 not in_stream
+centre_up
+is "the centre is back: the status names the command" wait_for 30 eval \
+    'first_line | grep -q "expired .*; run: cc-slurm-adapterctl backfill --cluster $cluster "'
+is "another cluster is refused" not fill nonsense
+is "by its name" grep -q "unknown cluster" "$T/log/fill"
+is "the centre requests the range" fill "$cluster" || cat "$T/log/fill"
+is "the reply names the command for the progress" \
+    grep -q "^cluster $cluster has begun; .*backfill --status --cluster $cluster" "$T/log/fill"
+is "a second request is refused" not fill "$cluster"
+is "with the reason of the cluster" grep -qE "cluster $cluster refuses: a backfill" "$T/log/fill"
+is "the job arrives" wait_for 60 backend_has_ended "$mix_id"
+is "the centre shows that the backfill is done" wait_for 60 filled || centre_ctl backfill --status
+is "no run is doubled" [ -z "$(truth jobs "$BACKEND" "$TOKEN" | grep '"jobId"' | sort | uniq -d)" ]
 test_end

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The stream of a cluster: stream.py PORT make|limit|unlimit|states|compare CLUSTER [JOB]
+"""The stream of a cluster: stream.py PORT make|limit|unlimit|expire|states|compare CLUSTER [JOB]
 
 make: creates it as the centre does.  limit: no room for another message.
+expire: its messages expire after a second; the centre changes it back.
 states JOB: the states of its records in their order.  compare: each run of
 accounting is in the stream once per state, with its user, nodes and end.
 """
@@ -43,6 +44,11 @@ class Stream:
 
     def limit(self):
         return self.config("UPDATE", max_msgs=self.api("INFO")["state"]["messages"])
+
+    def expire(self):
+        config = self.api("INFO")["config"]
+        config.update(max_age=10**9, duplicate_window=10**9)
+        return self.api("UPDATE", **config).get("error")
 
     def states(self, job):
         return " ".join(dict.fromkeys(r["jobState"] for r in self.records() if r["jobId"] == int(job)))
@@ -89,6 +95,8 @@ def main():
         error = stream.limit()
     elif what == "unlimit":
         error = stream.config("UPDATE")
+    elif what == "expire":
+        error = stream.expire()
     elif what == "states":
         print(stream.states(sys.argv[4]))
         return 0

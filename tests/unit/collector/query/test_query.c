@@ -827,6 +827,8 @@ struct shown {
 	int asks; /* accounting */
 };
 
+static int every_s = 60; /* a poll */
+
 static void
 shown_answer(const struct shown *s)
 {
@@ -852,7 +854,7 @@ asks_accounting(const struct shown *s)
 {
 	int asked = 0;
 
-	sim_pass(60);
+	sim_pass(every_s);
 	poll_start(poll);
 	sim_answer("squeue", s->squeue);
 	while (*sim_asked() != '\0') {
@@ -938,6 +940,27 @@ test_poll_quiet_ends(void)
 	CHECK_INT(asks_accounting(&idle), 1);
 }
 
+/*
+ * After a start of slurmctld accounting is read for a minute: slurmdbd may lack
+ * records of the outage although the queue to it is empty.
+ */
+static void
+test_poll_quiet_settles(void)
+{
+	struct shown idle = { "", 0, 0, { 5, 4, 3, 2, 1 }, 0 };
+	int i;
+
+	begin();
+	idle.since = slurm_now(c);
+	every_s = 5;
+	for (i = 0; i < 11; i++)
+		CHECK_INT(asks_accounting(&idle), 1);
+	for (i = 0; i < 8 && asks_accounting(&idle); i++)
+		continue;
+	CHECK(i < 4);
+	every_s = 60;
+}
+
 /* The wait ends before slurmQueryMaxSpan excludes a part of the range. */
 static void
 test_poll_quiet_max_span(void)
@@ -997,23 +1020,29 @@ test_poll_quiet_unproved(void)
 	CHECK_INT(asks_accounting(&idle), 1);
 }
 
-/* slurmctld's clock and its queue to slurmdbd, from a recorded sdiag. */
+#define SDIAG_CLOCK 1795282425
+
+/*
+ * slurmctld's clock and its queue to slurmdbd, from a recorded sdiag of a
+ * slurmctld that began long before.
+ */
 static void
 clock_read(const char *queue)
 {
 	size_t n;
-	char *text = recording_read("20.11", "sdiag.txt", &n), *p;
+	char *text = recording_read("20.11", "sdiag.txt", &n), *p, *since;
 
+	since = strstr(text, "(1795282423)");
 	p = strstr(text, "DBD Agent queue size: ");
-	CHECK(p != NULL);
-	if (p != NULL)
+	CHECK(p != NULL && since != NULL);
+	if (p != NULL && since != NULL) {
 		p[22] = *queue;
+		since[6] = '1';
+	}
 	poll_clock(poll);
 	sim_answer("sdiag", text);
 	free(text);
 }
-
-#define SDIAG_CLOCK 1795282425
 
 static void
 test_poll_clock(void)
@@ -1040,15 +1069,48 @@ test_poll_clock(void)
 
 /* sdiag shows since when slurmctld counts: a restart moves this time. */
 static void
-since_read(long long since)
+counts_read(long long clock, long long since)
 {
 	char text[160];
 
 	snprintf(text, sizeof(text),
-	    "sdiag output at x (%lld)\nData since      x (%lld)\n",
-	    (long long)SDIAG_CLOCK, since);
+	    "sdiag output at x (%lld)\nData since      x (%lld)\n"
+	    "DBD Agent queue size: 0\n",
+	    clock, since);
 	poll_clock(poll);
 	sim_answer("sdiag", text);
+}
+
+static void
+since_read(long long since)
+{
+	counts_read(SDIAG_CLOCK, since);
+}
+
+/* After a start of slurmctld its empty queue proves nothing for a minute. */
+static void
+test_drained_settles(void)
+{
+	const long long outage = 20000, back = SDIAG_CLOCK + outage;
+
+	begin();
+	since_read(SDIAG_CLOCK - 500);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	counts_read(back, back);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	counts_read(back + 59, back);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	counts_read(back + 60, back);
+	CHECK_INT(c->clock.drained, back + 60);
+	/* The clock was set back, before the start. */
+	counts_read(back - 10, back);
+	CHECK_INT(c->clock.drained, back - 10);
+	/* This process has begun with slurmctld: a day is read again. */
+	begin();
+	counts_read(back + 1, back);
+	CHECK_INT(c->clock.drained, back - 86400);
+	counts_read(back + 61, back);
+	CHECK_INT(c->clock.drained, back + 61);
 }
 
 static void
@@ -1222,10 +1284,12 @@ main(void)
 	test_poll_rounds();
 	test_poll_quiet();
 	test_poll_quiet_ends();
+	test_poll_quiet_settles();
 	test_poll_quiet_max_span();
 	test_poll_rows_no_round();
 	test_poll_quiet_unproved();
 	test_poll_clock();
+	test_drained_settles();
 	test_restarted();
 	test_poll_denies();
 	test_confirm();

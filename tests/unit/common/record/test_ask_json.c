@@ -75,6 +75,93 @@ test_question(void)
 }
 
 static void
+kind_is_kept(enum ask_kind kind, int64_t from, int64_t to)
+{
+	struct ask a = { .nonce = NONCE, .kind = kind, .from = from, .to = to };
+	struct ask b;
+	struct writer w;
+
+	wr_init(&w, ASK_BYTES_MAX);
+	ask_write(&w, &a);
+	CHECK_INT(wr_end(&w), 0);
+	CHECK_INT(ask_read(&b, (const char *)w.buf, w.len, why, sizeof(why)),
+	    0);
+	CHECK_INT(b.kind, kind);
+	CHECK_INT(b.n, 0);
+	CHECK_INT(b.from, from);
+	CHECK_INT(b.to, to);
+	/* an older cluster reads runs first, and says what is not known */
+	wr_u8(&w, 0);
+	CHECK(strstr((const char *)w.buf, "\"runs\":[]") != NULL);
+	wr_clear(&w);
+}
+
+static void
+test_orders(void)
+{
+	static const char *const bad[] = { HEAD
+		",\"kind\":\"backfill\",\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":5,\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"to\":5,\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":5,\"to\":6}",
+		HEAD ",\"kind\":\"backfill\",\"from\":6,\"to\":6,\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":0,\"to\":6,\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":-1,\"to\":6,\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":\"5\",\"to\":6,"
+		     "\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":5,\"from\":5,\"to\":6,"
+		     "\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":5,"
+		     "\"to\":99999999999999999999,\"runs\":[]}",
+		HEAD ",\"kind\":\"backfill\",\"from\":5,\"to\":6,\"runs\":[" RUN
+		     "]}",
+		HEAD ",\"kind\":\"backfill-status\",\"runs\":[" RUN "]}",
+		HEAD ",\"kind\":\"backfill-cancel\",\"runs\":[]}" };
+	size_t i;
+
+	kind_is_kept(ASK_BACKFILL, 5, TIME_S_MAX);
+	kind_is_kept(ASK_BACKFILL_STATUS, 0, 0);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK_INT(ask(bad[i]), -1);
+		CHECK(*why != '\0');
+	}
+	CHECK(strstr(why, "upgrade the cluster") != NULL);
+}
+
+/* The progress of a backfill is in the answer only when there is one. */
+static void
+test_progress(void)
+{
+	struct ask_answer a = { .nonce = NONCE, .cluster = "alpha" };
+	struct ask_answer b;
+	struct writer w;
+
+	memset(a.progress, 'p', sizeof(a.progress) - 1);
+	wr_init(&w, ASK_BYTES_MAX);
+	ask_answer_write(&w, &a);
+	CHECK_INT(wr_end(&w), 0);
+	CHECK_INT(ask_answer_read(&b, (const char *)w.buf, w.len, why,
+		      sizeof(why)),
+	    0);
+	CHECK_STR(b.progress, a.progress);
+	CHECK_INT(b.asked, 0);
+	CHECK_INT(b.n, 0);
+	/* one byte too many */
+	wr_reset(&w);
+	wr_mem(&w, HEAD, strlen(HEAD));
+	wr_mem(&w, ",\"progress\":\"p", 14);
+	wr_mem(&w, a.progress, sizeof(a.progress) - 1);
+	wr_mem(&w, "\"}", 2);
+	CHECK_INT(answer_of((const char *)w.buf, w.len), -1);
+	CHECK(strstr(why, "progress") != NULL);
+	wr_clear(&w);
+	CHECK_INT(answer(ANSWER), 0);
+	CHECK_INT(ask(HEAD ",\"kind\":\"lookup\",\"progress\":\"p\",\"runs\":"
+			   "[" RUN "]}"),
+	    -1);
+}
+
+static void
 test_answer(void)
 {
 	struct ask_answer a = { .nonce = NONCE,
@@ -194,6 +281,8 @@ int
 main(void)
 {
 	test_question();
+	test_orders();
+	test_progress();
 	test_answer();
 	test_invalid_question();
 	test_many();

@@ -18,6 +18,7 @@
 static unsigned n_sent;
 static char subject[64], tail[32];
 static struct ask sent;
+static int publish_rc;
 
 /* The last call to the owner of the box. */
 static unsigned n_reports, n_unknown;
@@ -38,7 +39,7 @@ link_publish(struct link *l, const char *to, const char *reply,
 	snprintf(subject, sizeof(subject), "%s", to);
 	snprintf(tail, sizeof(tail), "%s", reply);
 	CHECK_INT(ask_read(&sent, data, len, why, sizeof(why)), 0);
-	return 0;
+	return publish_rc;
 }
 
 static int
@@ -60,14 +61,30 @@ on_not_found(const char *cluster, const struct ask_run *runs, unsigned n,
 	unknown = runs[0];
 }
 
-static const struct asks_ops ops = { on_current, on_not_found };
+/* The last answer to an order. */
+static unsigned n_ordered;
+static uint64_t ordered;
+static int accepted;
+static char told[1024];
+
+static void
+on_ordered(uint64_t request, int ok, const char *text, void *arg)
+{
+	(void)arg;
+	n_ordered++;
+	ordered = request;
+	accepted = ok;
+	snprintf(told, sizeof(told), "%s", text);
+}
+
+static const struct asks_ops ops = { on_current, on_not_found, on_ordered };
 
 static void
 begin(void)
 {
 	a = asks_new(base, NULL, &ops, NULL);
 	asks_conf(a, "[\"alpha\",\"beta\"]");
-	n_sent = n_reports = n_unknown = 0;
+	n_sent = n_reports = n_unknown = n_ordered = 0;
 	current = 1;
 	asks_link(a, 1);
 }
@@ -345,6 +362,204 @@ test_pages(void)
 	end();
 }
 
+static const char *
+order(const char *cluster, enum ask_kind kind, uint64_t request)
+{
+	struct asks_order o = { .kind = kind, .request = request };
+
+	if (kind == ASK_BACKFILL) {
+		o.from = 1000;
+		o.to = 2000;
+	}
+	return asks_order(a, cluster, &o);
+}
+
+/* What the cluster says of the order under way. */
+static void
+send_order_answer(const char *error, const char *progress)
+{
+	struct ask_answer answer = { .asked = 0 };
+
+	memcpy(answer.nonce, sent.nonce, sizeof(answer.nonce));
+	snprintf(answer.cluster, sizeof(answer.cluster), "alpha");
+	snprintf(answer.error, sizeof(answer.error), "%s", error);
+	snprintf(answer.progress, sizeof(answer.progress), "%s", progress);
+	send_answer(&answer);
+}
+
+static void
+test_order(void)
+{
+	struct asks_status st;
+
+	begin();
+	CHECK_STR(order("alpha", ASK_BACKFILL, 77), NULL);
+	CHECK_INT(n_sent, 1);
+	CHECK_STR(subject, "cc.ask.alpha");
+	CHECK_INT(sent.kind, ASK_BACKFILL);
+	CHECK_INT(sent.n, 0);
+	CHECK_INT(sent.from, 1000);
+	CHECK_INT(sent.to, 2000);
+	/* one at a time for each cluster */
+	CHECK(order("alpha", ASK_BACKFILL_STATUS, 78) != NULL);
+	CHECK_INT(n_sent, 1);
+	send_order_answer("", "backfill: 0 %");
+	CHECK_INT(n_ordered, 1);
+	CHECK_INT(ordered, 77);
+	CHECK_INT(accepted, 1);
+	CHECK(strstr(told, "begun") != NULL);
+	CHECK(strstr(told, "--status --cluster alpha") != NULL);
+	/* the same answer again is of no question */
+	send_order_answer("", "again");
+	CHECK_INT(n_ordered, 1);
+	/* the next one waits for the pause */
+	CHECK_STR(order("alpha", ASK_BACKFILL_STATUS, 79), NULL);
+	CHECK_INT(n_sent, 1);
+	pass();
+	CHECK_INT(n_sent, 2);
+	CHECK_INT(sent.kind, ASK_BACKFILL_STATUS);
+	send_order_answer("", "backfill: 50 %");
+	CHECK_INT(n_ordered, 2);
+	CHECK_STR(told, "cluster alpha: backfill: 50 %");
+	CHECK_INT(n_reports, 0);
+	asks_status(a, &st);
+	CHECK_INT(st.answered, 2);
+	CHECK_STR(st.trouble, "");
+	end();
+}
+
+static void
+test_order_refused(void)
+{
+	begin();
+	CHECK_STR(order("gamma", ASK_BACKFILL, 1), "unknown cluster");
+	CHECK(order("", ASK_BACKFILL, 1) != NULL);
+	asks_link(a, 0);
+	CHECK(order("alpha", ASK_BACKFILL, 1) != NULL);
+	asks_link(a, 1);
+	CHECK_INT(n_ordered, 0);
+	CHECK_STR(order("alpha", ASK_BACKFILL, 2), NULL);
+	send_order_answer("a backfill is under way", "backfill: 5 %");
+	CHECK_INT(n_ordered, 1);
+	CHECK_INT(accepted, 0);
+	CHECK_STR(told, "cluster alpha refuses: a backfill is under way");
+	end();
+	/* the only cluster needs no name */
+	begin();
+	asks_conf(a, "[\"alpha\"]");
+	CHECK_STR(order("", ASK_BACKFILL, 3), NULL);
+	CHECK_STR(subject, "cc.ask.alpha");
+	end();
+	CHECK_INT(n_ordered, 1);
+	CHECK_INT(ordered, 3);
+	CHECK_INT(accepted, 0);
+}
+
+/* Each order ends, and is sent once: a second one would be refused. */
+static void
+test_order_unanswered(void)
+{
+	struct ask_answer other;
+
+	begin();
+	/* no responder: it has not begun */
+	CHECK_STR(order("alpha", ASK_BACKFILL, 1), NULL);
+	receive(tail, NULL, 0, 503);
+	CHECK_INT(n_ordered, 1);
+	CHECK_INT(accepted, 0);
+	CHECK(strstr(told, "does not answer: it is not connected") != NULL);
+	pass();
+	/* no answer within the limit: it may have begun */
+	CHECK_STR(order("alpha", ASK_BACKFILL, 2), NULL);
+	pass();
+	CHECK_INT(n_ordered, 2);
+	CHECK(strstr(told, "no answer in time") != NULL);
+	CHECK(strstr(told, "--status --cluster alpha") != NULL);
+	send_order_answer("", "late");
+	CHECK_INT(n_ordered, 2);
+	pass();
+	/* the connection ends */
+	CHECK_STR(order("alpha", ASK_BACKFILL, 3), NULL);
+	CHECK_INT(n_sent, 3);
+	asks_link(a, 0);
+	CHECK_INT(n_ordered, 3);
+	CHECK(strstr(told, "--status --cluster alpha") != NULL);
+	asks_link(a, 1);
+	CHECK_INT(n_sent, 3);
+	/* not even sent */
+	publish_rc = -1;
+	CHECK_STR(order("alpha", ASK_BACKFILL, 3), NULL);
+	publish_rc = 0;
+	CHECK_INT(n_ordered, 4);
+	CHECK_STR(told, "cluster alpha: the request cannot be sent");
+	/* an answer that does not fit */
+	CHECK_STR(order("alpha", ASK_BACKFILL, 4), NULL);
+	other = (struct ask_answer) { .asked = 1, .cluster = "alpha" };
+	memcpy(other.nonce, sent.nonce, sizeof(other.nonce));
+	send_answer(&other);
+	CHECK_INT(n_ordered, 5);
+	CHECK_INT(accepted, 0);
+	CHECK(strstr(told, "not valid") != NULL);
+	pass();
+	CHECK_INT(n_sent, 5);
+	end();
+}
+
+/* Lookups and an order of one cluster never share a question or an answer. */
+static void
+test_order_and_lookups(void)
+{
+	struct ask_answer answer;
+
+	begin();
+	lookup("alpha", 7, 2);
+	CHECK_STR(order("alpha", ASK_BACKFILL, 5), NULL);
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent.kind, ASK_LOOKUP);
+	answer = valid();
+	send_answer(&answer);
+	CHECK_INT(n_reports, 1);
+	CHECK_INT(n_ordered, 0);
+	lookup("alpha", 9, 1);
+	pass();
+	CHECK_INT(n_sent, 2);
+	CHECK_INT(sent.kind, ASK_BACKFILL);
+	/* the submitter is restarted; the order is no matter of its own */
+	asks_reset(a);
+	lookup("alpha", 10, 1);
+	CHECK_INT(n_sent, 2);
+	send_order_answer("", "");
+	CHECK_INT(n_ordered, 1);
+	CHECK_INT(accepted, 1);
+	pass();
+	CHECK_INT(n_sent, 3);
+	CHECK_INT(sent.kind, ASK_LOOKUP);
+	CHECK_INT(sent.n, 1);
+	CHECK_INT(sent.runs[0].job, 10);
+	answer = valid();
+	send_answer(&answer);
+	CHECK_INT(n_reports, 2);
+	/* the submitter is restarted while an order waits for the pause */
+	CHECK_STR(order("alpha", ASK_BACKFILL_STATUS, 6), NULL);
+	CHECK_INT(n_sent, 3);
+	asks_reset(a);
+	CHECK_INT(n_sent, 4);
+	send_order_answer("", "none");
+	CHECK_STR(told, "cluster alpha: none");
+	end();
+	/* an order without an answer leaves the lookups in place */
+	begin();
+	CHECK_STR(order("alpha", ASK_BACKFILL, 7), NULL);
+	lookup("alpha", 7, 1);
+	receive(tail, NULL, 0, 503);
+	CHECK_INT(n_ordered, 1);
+	pass();
+	CHECK_INT(n_sent, 2);
+	CHECK_INT(sent.kind, ASK_LOOKUP);
+	CHECK_INT(sent.n, 1);
+	end();
+}
+
 int
 main(void)
 {
@@ -354,6 +569,10 @@ main(void)
 	test_others();
 	test_behind();
 	test_pages();
+	test_order();
+	test_order_refused();
+	test_order_unanswered();
+	test_order_and_lookups();
 	event_base_free(base);
 	return check_done();
 }

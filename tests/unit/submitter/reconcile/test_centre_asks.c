@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/record/ask_json.h"
 #include "submitter/delivery/delivery.h"
+#include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/centre_asks.h"
 #include "submitter/reconcile/reconcile.h"
 #include "tests/unit/check.h"
@@ -138,7 +140,8 @@ nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
 /* --- the collector of the test --- */
 
 static struct channel *ours, *theirs;
-static unsigned n_lookups, n_keys, n_polls;
+static unsigned n_lookups, n_keys, n_polls, n_ranges;
+static int64_t range_from;
 
 static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
@@ -157,6 +160,11 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 		CHECK_STR(cluster, "alpha");
 		rd_u64(r);
 		n_keys = rd_u32(r);
+	} else if (h->type == MSG_BACKFILL_RANGE) {
+		n_ranges++;
+		rd_name(r, cluster, sizeof(cluster));
+		CHECK_STR(cluster, "alpha");
+		range_from = rd_i64(r);
 	}
 }
 
@@ -192,8 +200,9 @@ begin(void)
 	sim.clusters.n = 1;
 	snprintf(sim.clusters.names[0], CLUSTER_MAX, "alpha");
 	nats_delivery_conf(sim.nats_delivery, NULL);
+	sim.backfill = backfill_new(&sim);
 	asks = centre_asks_new(&sim);
-	n_answers = n_records = n_lookups = n_keys = n_polls = 0;
+	n_answers = n_records = n_lookups = n_keys = n_polls = n_ranges = 0;
 	memset(&published, 0, sizeof(published));
 }
 
@@ -237,6 +246,27 @@ ask(const char *reply, unsigned n)
 	wr_u8(&w, 0);
 	ask_on("cc.ask.alpha", reply, (const char *)w.buf);
 	wr_clear(&w);
+}
+
+/* An order of the centre: a range from s seconds ago until now. */
+static void
+order(const char *reply, enum ask_kind kind, int64_t s)
+{
+	int64_t now = time(NULL);
+	struct ask q = { .nonce = NONCE, .kind = kind };
+	struct writer w;
+
+	if (kind == ASK_BACKFILL) {
+		q.from = now - s;
+		q.to = s > 0 ? now : now + 60;
+	}
+	wr_init(&w, ASK_BYTES_MAX);
+	ask_write(&w, &q);
+	wr_u8(&w, 0);
+	ask_on("cc.ask.alpha", reply, (const char *)w.buf);
+	wr_clear(&w);
+	/* the pause between two questions */
+	pass(2000);
 }
 
 static struct run_key
@@ -460,6 +490,81 @@ test_unconfirmed(void)
 	end();
 }
 
+/* The centre's backfill is the command --nats; one at a time. */
+static void
+test_backfill(void)
+{
+	begin();
+	CHECK_INT(spool_watermark(sim.spool, "alpha", time(NULL) + 600), 0);
+	order("_R_.1", ASK_BACKFILL_STATUS, 0);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answer.error, "");
+	CHECK_STR(answer.progress, "none");
+	order("_R_.2", ASK_BACKFILL, 3600);
+	CHECK_INT(n_answers, 2);
+	CHECK_STR(answered_to, "_R_.2");
+	CHECK_STR(answer.nonce, NONCE);
+	CHECK_STR(answer.cluster, "alpha");
+	CHECK_STR(answer.error, "");
+	CHECK_INT(answer.asked, 0);
+	CHECK(strstr(answer.progress, "backfill by NATS of alpha") != NULL);
+	pass(1000);
+	CHECK_INT(n_ranges, 1);
+	CHECK(range_from >= time(NULL) - 3660 && range_from <= time(NULL));
+	/* a second one, also after the pause between two */
+	order("_R_.3", ASK_BACKFILL, 3600);
+	CHECK(strstr(answer.error, "less than a minute") != NULL);
+	pass(60000);
+	order("_R_.4", ASK_BACKFILL, 3600);
+	CHECK_INT(n_answers, 4);
+	CHECK_STR(answer.error, "a backfill is under way");
+	CHECK(strstr(answer.progress, "backfill by NATS") != NULL);
+	CHECK_INT(n_ranges, 1);
+	order("_R_.5", ASK_BACKFILL_STATUS, 0);
+	CHECK_STR(answer.error, "");
+	CHECK(strstr(answer.progress, "reads accounting") != NULL);
+	CHECK_INT(n_lookups, 0);
+	end();
+}
+
+/* An order that is refused changes nothing, and another one may follow. */
+static void
+test_backfill_refused(void)
+{
+	begin();
+	order("_R_.1", ASK_BACKFILL, -30);
+	CHECK_STR(answer.error, "the range is in the future");
+	CHECK_INT(spool_watermark(sim.spool, "alpha", time(NULL) + 600), 0);
+	sim.w->peers[ROLE_COLLECTOR] = NULL;
+	order("_R_.2", ASK_BACKFILL, 3600);
+	CHECK_STR(answer.error, "its collector is not running");
+	sim.w->peers[ROLE_COLLECTOR] = ours;
+	order("_R_.3", ASK_BACKFILL, 3600);
+	CHECK_STR(answer.error, "");
+	pass(1000);
+	CHECK_INT(n_ranges, 1);
+	end();
+}
+
+/* Lookups are answered beside the backfill. */
+static void
+test_backfill_and_lookup(void)
+{
+	begin();
+	CHECK_INT(spool_watermark(sim.spool, "alpha", time(NULL) + 600), 0);
+	order("_R_.1", ASK_BACKFILL, 3600);
+	CHECK_STR(answer.error, "");
+	ask("_R_.2", 1);
+	pass(2000);
+	CHECK_INT(n_lookups, 1);
+	not_found(7);
+	CHECK_INT(n_answers, 2);
+	CHECK_STR(answered_to, "_R_.2");
+	CHECK_STR(answer.progress, "");
+	CHECK_INT(answer.n, 1);
+	end();
+}
+
 int
 main(void)
 {
@@ -471,5 +576,8 @@ main(void)
 	test_errors();
 	test_rate();
 	test_unconfirmed();
+	test_backfill();
+	test_backfill_refused();
+	test_backfill_and_lookup();
 	return check_done();
 }

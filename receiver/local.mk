@@ -68,6 +68,8 @@ receiver_libreceiver_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 receiver_libreceiver_a_SOURCES = \
 	receiver/check.c \
 	receiver/check.h \
+	receiver/check_lease.c \
+	receiver/check_lease.h \
 	receiver/receiver.h \
 	receiver/release.c \
 	receiver/release.h \

@@ -232,6 +232,7 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 	v->checked_clusters = strdup(conf_str(next, CONF_CLUSTERS));
 	if (v->checked_clusters == NULL)
 		fatalx("out of memory");
+	v->checked_active_only = conf_bool(next, CONF_ACTIVE_ONLY);
 	v->checked = nats_conf_new(next, secrets, len, reason, size);
 	return v->checked != NULL ? 0 : -1;
 }

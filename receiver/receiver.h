@@ -29,6 +29,7 @@ struct receiver {
 	struct resolver *resolver;
 	struct nats_conf *checked; /* not in force yet; NULL = none */
 	char *checked_clusters;	   /* the key clusters of the same; owned */
+	int checked_active_only;
 	struct link *link;
 	struct streams *streams;
 	struct asks *asks;

@@ -142,6 +142,7 @@ on_released(int done, void *arg)
 {
 	struct bucket *b = arg;
 
+	b->on = 0; /* a new connection does not take the lease again */
 	b->released(done, b->arg);
 }
 

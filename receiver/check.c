@@ -13,6 +13,7 @@
 #include "common/nats/nats_broker.h"
 #include "common/record/stream_name.h"
 #include "receiver/check.h"
+#include "receiver/check_lease.h"
 #include "receiver/streams/api.h"
 
 #define CHECK_MS     12000 /* then what has not answered is reported */
@@ -30,7 +31,8 @@ static struct {
 	char clusters[CLUSTERS_MAX][CLUSTER_MAX];
 	unsigned n;
 	unsigned char answered[CLUSTERS_MAX];
-	unsigned waits; /* answers that are missing */
+	unsigned waits; /* answers that are missing, also of the lease */
+	int lease;	/* one of them is that of the lease */
 	int ended;
 } check;
 
@@ -77,6 +79,19 @@ stream_report(unsigned k, const char *kind, const char *text)
 		check_end();
 }
 
+static void
+lease_report(const char *kind, const char *text)
+{
+	if (!check.lease)
+		return;
+	check.lease = 0;
+	check.waits--;
+	worker_check(check.v->w, check.request, kind,
+	    "lease of the active centre: %s", text);
+	if (check.waits == 0)
+		check_end();
+}
+
 /* Asks for the state of one stream. */
 static void
 stream_ask(unsigned k)
@@ -103,9 +118,12 @@ check_link(int up)
 		return;
 	check.connected = 1;
 	connection_report();
-	check.waits = check.n;
+	check.lease = check.v->checked_active_only;
+	check.waits = check.n + (unsigned)check.lease;
 	for (k = 0; k < check.n; k++)
 		stream_ask(k);
+	if (check.lease && check_lease_ask(check.v->link) == -1)
+		lease_report("warn", "the question cannot be sent");
 	if (check.waits == 0)
 		check_end();
 }
@@ -131,9 +149,14 @@ answer_report(unsigned k, const struct api_answer *a)
 void
 check_message(const struct link_message *m)
 {
+	struct check_lease_line line;
 	struct api_answer a;
 	unsigned k;
 
+	if (!check.ended && check_lease_message(check.v->link, m, &line)) {
+		lease_report(line.kind, line.text);
+		return;
+	}
 	if (m->tail == NULL || sscanf(m->tail, "check.%u", &k) != 1 ||
 	    k >= check.n || check.ended || check.answered[k])
 		return;
@@ -168,6 +191,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		stream_report(k, "warn",
 		    "no answer: is JetStream enabled, and is the login "
 		    "permitted to ask $JS.API.STREAM.INFO?");
+	if (!check.ended && age >= CHECK_MS)
+		lease_report("warn",
+		    "no answer: is the login permitted to ask "
+		    "$JS.API.STREAM.INFO.KV_CC_LEASE and "
+		    "$JS.API.STREAM.MSG.GET.KV_CC_LEASE?");
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The receiver's part of -test: the connection to NATS and the stream of each
- * cluster.  Nothing is made or changed: a running daemon is not disturbed.
+ * The receiver's part of -test: the connection to NATS, the stream of each
+ * cluster, and the lease of two centres.  Nothing is made or changed: a running daemon is not disturbed.
  */
 #ifndef RECEIVER_CHECK_H
 #define RECEIVER_CHECK_H

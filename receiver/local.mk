@@ -68,8 +68,14 @@ receiver_libreceiver_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 receiver_libreceiver_a_SOURCES = \
 	receiver/check.c \
 	receiver/check.h \
+	receiver/check_lease.c \
+	receiver/check_lease.h \
 	receiver/receiver.h \
-	receiver/orders.c receiver/orders.h receiver/report.c \
+	receiver/orders.c \
+	receiver/orders.h \
+	receiver/release.c \
+	receiver/release.h \
+	receiver/report.c \
 	receiver/report.h
 
 RECEIVER_LIBS = receiver/libreceiver.a receiver/lease/liblease.a receiver/intake/libintake.a \

@@ -14,10 +14,10 @@
 #include "common/log.h"
 #include "common/nats/nats_conf.h"
 #include "common/net/resolver.h"
-#include "common/net/secret.h"
 #include "receiver/check.h"
 #include "receiver/orders.h"
 #include "receiver/receiver.h"
+#include "receiver/release.h"
 #include "receiver/report.h"
 
 /*
@@ -231,6 +231,7 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 	v->checked_clusters = strdup(conf_str(next, CONF_CLUSTERS));
 	if (v->checked_clusters == NULL)
 		fatalx("out of memory");
+	v->checked_active_only = conf_bool(next, CONF_ACTIVE_ONLY);
 	v->checked = nats_conf_new(next, secrets, len, reason, size);
 	return v->checked != NULL ? 0 : -1;
 }
@@ -295,6 +296,8 @@ on_supervisor(struct worker *w, const struct msg_header *h, struct reader *r,
 		on_file(v, r);
 	else if (h->type == MSG_QUARANTINE)
 		on_quarantine(v, r);
+	else if (h->type == MSG_ENDING)
+		release_begin(v);
 }
 
 /* The new submitter tells its positions; open-runs is its last message then. */
@@ -421,6 +424,9 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	case MSG_ACTIVE_UNTIL:
 		on_active_until(v, c, r);
 		break;
+	case MSG_DRAINED:
+		release_drained(v, c, r);
+		break;
 	case MSG_STREAM_HOLD:
 		on_stream_hold(v, c, r);
 		break;
@@ -466,9 +472,7 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 static void
 on_stop(struct worker *w, uint32_t grace_ms)
 {
-	/* The broker sends messages without an acknowledgement again. */
-	secret_wipe_all();
-	worker_exit(w);
+	release_stop(w->arg, grace_ms);
 }
 
 static const struct worker_ops ops = {

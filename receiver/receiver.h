@@ -16,11 +16,20 @@
 struct nats_conf;
 struct resolver;
 
+/* See release.h. */
+enum release {
+	RELEASE_NONE,
+	RELEASE_DRAINS, /* the submitter has requests under way */
+	RELEASE_WRITES, /* the bucket has not answered */
+	RELEASE_OVER
+};
+
 struct receiver {
 	struct worker *w;
 	struct resolver *resolver;
 	struct nats_conf *checked; /* not in force yet; NULL = none */
 	char *checked_clusters;	   /* the key clusters of the same; owned */
+	int checked_active_only;
 	struct link *link;
 	struct streams *streams;
 	struct asks *asks;
@@ -29,8 +38,9 @@ struct receiver {
 	struct bucket *lease;	   /* with activeOnly */
 	int active_only;
 	int active; /* the lease is held; for the log */
-	int reads;  /* streams_link() is 1 */
-	struct {    /* the submitter's lease, told before open-runs */
+	enum release release;
+	int reads; /* streams_link() is 1 */
+	struct {   /* the submitter's lease, told before open-runs */
 		uint64_t id;
 		int64_t until;
 	} told;

@@ -627,6 +627,9 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 	} else if (h->type == MSG_ACTIVE_UNTIL) {
 		if (failover_active_until(s->failover, r) == -1)
 			channel_broken(c, msg_name(h->type));
+	} else if (h->type == MSG_DRAIN) {
+		if (failover_drain(s->failover, r) == -1)
+			channel_broken(c, msg_name(h->type));
 	} else if (h->type == MSG_HOOK_CALLED)
 		on_hook_called(s, c, r);
 	else if (h->type == MSG_SLURM_TIMES) {

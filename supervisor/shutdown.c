@@ -2,6 +2,8 @@
 /*
  * The shutdown: exporter and listener stop first, then collector and runner, or
  * the receiver, then the submitter, so that records under way reach the spool.
+ * The active one of two centres releases its lease before: the submitter ends
+ * its requests, then the receiver writes the release (receiver/release.c).
  * The shutdown takes at most five seconds, whatever Slurm and cc-backend do.
  */
 #include "config.h"
@@ -24,7 +26,7 @@ static const struct {
 	{ ROLE_LISTENER, 400 },
 	{ ROLE_COLLECTOR, 600 },
 	{ ROLE_RUNNER, 200 },
-	{ ROLE_RECEIVER, 800 },
+	{ ROLE_RECEIVER, 1800 }, /* a release: see receiver/release.c */
 	{ ROLE_SUBMITTER, 1700 },
 };
 #define ORDER_LEN	    ((int)(sizeof(order) / sizeof(order[0])))
@@ -77,6 +79,7 @@ shutdown_begin(struct supervisor *sup, const char *why, int status)
 			evtimer_del(sup->workers.children[role].restart);
 	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_end, sup, &end) == -1)
 		log_warnx("out of memory: no limit of time for the shutdown");
+	worker_channel_ending(&sup->workers.children[ROLE_RECEIVER]);
 	stop_next(sup);
 }
 

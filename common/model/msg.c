@@ -131,6 +131,11 @@ static const struct msg_rule {
 	    BIT(SUPERVISOR), 0, 0, true },
 	[MSG_ACTIVE_UNTIL] = { "active-until", BIT(RECEIVER) | BIT(SUBMITTER),
 	    BIT(SUBMITTER) | BIT(RECEIVER), 16, 16, false },
+	[MSG_ENDING] = { "ending", BIT(SUPERVISOR), BIT(RECEIVER), 0, 0,
+	    false },
+	[MSG_DRAIN] = { "drain", BIT(RECEIVER), BIT(SUBMITTER), 4, 4, false },
+	[MSG_DRAINED] = { "drained", BIT(SUBMITTER), BIT(RECEIVER), 1, 1,
+	    false },
 };
 
 static const char *const roles[ROLE__COUNT] = {

@@ -124,6 +124,17 @@ enum msg_type {
 	 * submitter, at the start: what it has
 	 */
 	MSG_ACTIVE_UNTIL,
+	MSG_ENDING, /* to the receiver: the daemon ends; no payload */
+	/*
+	 * receiver to submitter: send no request that changes cc-backend any more;
+	 * u32 ms: cc-backend may work on one without an answer for so long
+	 */
+	MSG_DRAIN,
+	/*
+	 * the answer: none is under way; u8: 1 = each one of these ms had its
+	 * answer
+	 */
+	MSG_DRAINED,
 	MSG__COUNT
 };
 

@@ -24,6 +24,7 @@ struct bucket {
 	struct link *link;
 	struct event *timer;
 	void (*until)(int64_t until, void *arg);
+	void (*released)(int done, void *arg); /* bucket_release() */
 	void *arg;
 	unsigned replicas;
 	int on;
@@ -136,12 +137,22 @@ on_epoch(void *arg)
 	return (int64_t)time(NULL);
 }
 
+static void
+on_released(int done, void *arg)
+{
+	struct bucket *b = arg;
+
+	b->on = 0; /* a new connection does not take the lease again */
+	b->released(done, b->arg);
+}
+
 static const struct lease_ops ops = {
 	.open = on_open,
 	.read = on_read,
 	.write = on_write,
 	.until = on_until,
 	.epoch = on_epoch,
+	.released = on_released,
 };
 
 static void
@@ -258,10 +269,27 @@ bucket_conf(struct bucket *b, int on, int64_t ms, unsigned replicas)
 	link_settle(b);
 }
 
+int
+bucket_release(struct bucket *b, void (*released)(int done, void *arg))
+{
+	int rc;
+
+	b->released = released;
+	rc = lease_release(&b->lease, clock_boot_ms());
+	settle(b);
+	return rc;
+}
+
+int64_t
+bucket_margin(const struct bucket *b)
+{
+	return lease_margin(&b->lease);
+}
+
 uint64_t
 bucket_id(const struct bucket *b)
 {
-	return b->lease.id;
+	return lease_id(&b->lease);
 }
 
 int64_t
@@ -277,7 +305,10 @@ bucket_status(const struct bucket *b, struct bucket_status *st)
 
 	st->active = bucket_until(b) != 0;
 	st->since = st->active ? l->since : 0;
-	st->holder = l->known && l->seen.seq != 0 ? l->seen.value.holder : "";
+	st->holder = l->known && l->seen.seq != 0 &&
+		l->seen.value.state == LEASE_HELD ?
+	    l->seen.value.holder :
+	    "";
 	st->holder_since = l->seen.value.since;
 	st->unchanged = l->known && !l->held ? clock_boot_ms() - l->seen_at : 0;
 	st->problem = l->problem;

@@ -35,6 +35,12 @@ void bucket_conf(struct bucket *b, int on, int64_t ms, unsigned replicas);
 void bucket_link(struct bucket *b, int up);
 /* The submitter is there and has told id and until of an earlier lease, or 0. */
 void bucket_submitter(struct bucket *b, int there, uint64_t id, int64_t until);
+/*
+ * As lease_release(); released(done, arg) with the arg of bucket_new().  0 or -1.
+ */
+int bucket_release(struct bucket *b, void (*released)(int done, void *arg));
+/* ms that cc-backend may work on a request without an answer. */
+int64_t bucket_margin(const struct bucket *b);
 /* 1 when the message was an answer to a request of the lease. */
 int bucket_message(struct bucket *b, const struct link_message *m);
 uint64_t bucket_id(const struct bucket *b);

@@ -9,7 +9,9 @@
  *    refuses it when the entry has another one.  Of several writes that name the
  *    same sequence, one succeeds.  Its sequence is the next number, because the
  *    stream has no other messages; an answer with another number counts as
- *    refused.
+ *    refused.  The precondition is a bucket that loses no write that it has
+ *    acknowledged: with one replica, a broker can lose the last writes when its
+ *    power fails (cc-slurm-adapter-fanin(7), LIMITS).
  * 2. The holder is active until L after the time at which it SENT the last write
  *    that was acknowledged.  The write takes effect later than that.
  * 3. Another centre writes when it has seen the same entry for L and a margin.
@@ -28,15 +30,38 @@
  *    limit of time is later, ends those under way at that time, and its kernel
  *    sends no byte of them afterwards (submitter/net/http.c).  The margin is 25 s:
  *    cc-backend works at most 20 s on a request that it has received.
+ * 7. A bucket that was deleted and made again begins with sequence 1.  Entries
+ *    are the same only if sequence, id and count are: a process never writes a
+ *    count twice with its id.  "No entry" has none of these.  A centre that sees
+ *    no entry is not active, writes a claim, and waits for L and the margin
+ *    from the answer, as every other centre that sees the claim.  What was
+ *    written to a deleted bucket was sent before the claim was stored.
+ *    An entry of a new bucket is thus held at the earliest L and the margin
+ *    after the deletion, and has at least sequence 2; only from then on a write
+ *    that was meant for an entry of the old bucket can find its sequence in the
+ *    new one.  So a centre whose time is over reads before it writes, an answer
+ *    counts only within a sixth of L, also in a process that was stopped, and an
+ *    entry is a centre's own only until this centre has seen another one.
+ *
+ * 8. A holder whose daemon is stopped releases the lease, in this order: its
+ *    submitter starts no request any more; none is under way, and each request
+ *    of the margin before had its answer, so that cc-backend works on none; the
+ *    holder's time ends; the holder writes that the lease is free, with the
+ *    sequence of its own entry.  Nothing is left to wait for: the other centre
+ *    takes the lease when it sees this entry, by a write with its sequence.
+ *    Without an answer to one request, the holder ends without a release, as one
+ *    that is killed.
  *
  * The rest is not excluded, but has no effect on jobs: a process that is stopped
  * between its look at the clock and its system call, a paused virtual machine, a
- * request on which cc-backend works for longer than its limit.  A start that is
+ * request on which cc-backend works for longer than its limit, a write that
+ * arrives in another bucket than the one that it was meant for.  A start that is
  * sent twice is one start, and a stop is sent after a list of its own.
  *
  * A centre keeps its id while its submitter or its receiver lives: a restarted
- * receiver continues the lease.  When both have ended, the id is a new one, and
- * the centre waits like the other one.
+ * receiver continues the lease.  When both have ended, or when the earlier
+ * receiver was not active, the id is a new one, and the centre waits like the
+ * other one.
  */
 #include "config.h"
 
@@ -50,7 +75,8 @@
  * tests use, in proportion.
  */
 #define MARGIN_MS 25000
-#define WRITES	  3 /* in the time of a lease */
+#define WRITES	  3  /* in the time of a lease */
+#define LOOKS	  15 /* of the standby, in the same time */
 
 static int64_t
 interval(const struct lease *l)
@@ -58,13 +84,26 @@ interval(const struct lease *l)
 	return l->ms / WRITES;
 }
 
+static int64_t
+margin_of(int64_t ms)
+{
+	int64_t margin = ms / 6 * 5;
+
+	return margin < MARGIN_MS ? margin : MARGIN_MS;
+}
+
 int64_t
 lease_wait(const struct lease *l)
 {
 	int64_t ms = l->known && l->seen.seq != 0 ? l->seen.value.ms : l->ms;
-	int64_t margin = ms / 6 * 5;
 
-	return ms + (margin < MARGIN_MS ? margin : MARGIN_MS);
+	return ms + margin_of(ms);
+}
+
+int64_t
+lease_margin(const struct lease *l)
+{
+	return margin_of(l->ms);
 }
 
 static void
@@ -102,43 +141,92 @@ entry_read(struct lease *l, int64_t now)
 }
 
 static void
-entry_write(struct lease *l, int64_t now)
+value_send(struct lease *l, struct lease_value *value, int64_t now)
 {
-	struct lease_value value = { .id = l->id,
-		.count = ++l->count,
-		.ms = l->ms };
-
-	if (l->since == 0)
-		l->since = l->ops->epoch(l->arg);
-	value.since = l->since;
-	memcpy(value.holder, l->holder, sizeof(value.holder));
+	value->id = l->id;
+	value->count = ++l->count;
+	memcpy(value->holder, l->holder, sizeof(value->holder));
 	l->expect = l->seen.seq;
 	l->sent = now;
-	l->sent_ms = l->ms;
+	l->sent_ms = value->ms;
+	l->sent_state = value->state;
 	l->doubt = 1;
-	/* Another centre that sees this write waits for its time only. */
-	if (l->until > now + l->ms)
-		until_set(l, now + l->ms);
-	step_begin(l, LEASE_WRITES, l->ops->write(&value, l->expect, l->arg),
+	step_begin(l, LEASE_WRITES, l->ops->write(value, l->expect, l->arg),
 	    now);
 }
 
-/* An entry of this id, which no other centre can have replaced before. */
+static void
+release_end(struct lease *l, int done)
+{
+	l->releases = 0;
+	l->step = LEASE_IDLE;
+	l->next = 0;
+	l->ops->released(done, l->arg);
+}
+
+/* Renews, takes or releases the lease. */
+static void
+entry_write(struct lease *l, int64_t now)
+{
+	struct lease_value value = { .state = LEASE_HELD, .ms = l->ms };
+
+	if (l->releases) {
+		value.state = LEASE_RELEASED;
+		until_set(l, 0);
+		value_send(l, &value, now);
+		return;
+	}
+	if (l->since == 0)
+		l->since = l->ops->epoch(l->arg);
+	value.since = l->since;
+	/* Another centre that sees this write waits for its time only. */
+	if (l->until > now + l->ms)
+		until_set(l, now + l->ms);
+	value_send(l, &value, now);
+}
+
+/* There is no entry; the last one that was seen may be of a longer lease. */
+static void
+claim_write(struct lease *l, int64_t now)
+{
+	int64_t last = l->seen.value.ms;
+	struct lease_value value = { .state = LEASE_CLAIMED,
+		.ms = last > l->ms ? last : l->ms };
+
+	value_send(l, &value, now);
+}
+
+/*
+ * An entry of this id, which no other centre can have replaced before.  A write
+ * by which this centre took the lease counts only with its answer.
+ */
 static int
 is_ours(const struct lease *l, const struct lease_entry *e)
 {
-	if (e->seq == 0 || e->value.id != l->id)
+	if (e->seq == 0 || e->value.state != LEASE_HELD)
 		return 0;
 	if (l->adopts)
-		return 1;
+		return e->value.id == l->adopts;
 	/* More writes than ours: a copy of this machine. */
-	return e->value.count <= l->count &&
-	    (l->held || e->seq == l->expect + 1);
+	return e->value.id == l->id && e->value.count <= l->count && l->held;
+}
+
+/* The lease of the earlier process is ours now, or an id of our own is. */
+static void
+adopts_end(struct lease *l, const struct lease_entry *e)
+{
+	if (l->held && l->adopts) {
+		l->id = l->adopts;
+		l->count = e->value.count;
+		l->since = e->value.since;
+	}
+	l->adopts = 0;
 }
 
 static void
 entry_note(struct lease *l, const struct lease_entry *e, int64_t now)
 {
+	int64_t last = l->seen.value.ms;
 	int same = l->known && l->seen.seq == e->seq &&
 	    l->seen.value.id == e->value.id &&
 	    l->seen.value.count == e->value.count;
@@ -147,31 +235,46 @@ entry_note(struct lease *l, const struct lease_entry *e, int64_t now)
 		l->seen_at = now;
 	l->known = 1;
 	l->seen = *e;
+	if (e->seq == 0) {
+		l->seen.value.ms = last;
+		return;
+	}
 	if (l->seen.value.ms < LEASE_MS_MIN || l->seen.value.ms > LEASE_MS_MAX)
 		l->seen.value.ms = LEASE_MS_MAX;
+}
+
+/* The process was stopped, or this turn of its loop was long. */
+static int
+is_late(struct lease *l, int64_t now)
+{
+	if (now < l->next)
+		return 0;
+	lease_failed(l, "the answer is late", now);
+	return 1;
 }
 
 void
 lease_read(struct lease *l, const struct lease_entry *e, int64_t now)
 {
-	int64_t due, soon = now + interval(l);
+	int64_t due, soon = now + l->ms / LOOKS;
 
-	if (l->step != LEASE_READS)
+	if (l->step != LEASE_READS || is_late(l, now))
 		return;
 	l->problem[0] = '\0';
 	l->held = is_ours(l, e);
-	if (l->held && l->adopts) {
-		l->count = e->value.count;
-		l->since = e->value.since;
-	}
-	l->adopts = 0;
+	adopts_end(l, e);
 	entry_note(l, e, now);
 	if (!l->held)
 		until_set(l, 0);
 	due = l->seen_at + lease_wait(l);
-	if (l->refused && e->seq == l->expect)
-		wait_until(l, soon); /* the broker is not consistent yet */
-	else if (l->held || now >= due)
+	if (l->releases && !l->held)
+		release_end(l, 0);
+	else if (l->refused && e->seq == l->expect)
+		/* the broker is not consistent yet */
+		wait_until(l, now + interval(l));
+	else if (e->seq == 0)
+		claim_write(l, now);
+	else if (l->held || now >= due || e->value.state == LEASE_RELEASED)
 		entry_write(l, now);
 	else
 		wait_until(l, due < soon ? due : soon);
@@ -183,26 +286,34 @@ lease_written(struct lease *l, uint64_t seq, int64_t now)
 {
 	int64_t until = l->sent + l->sent_ms;
 
-	if (l->step != LEASE_WRITES)
+	if (l->step != LEASE_WRITES || is_late(l, now))
 		return;
 	if (seq != l->expect + 1) {
 		l->held = 0;
-		l->expect = 0;
 		until_set(l, 0);
 		lease_failed(l, "the bucket has accepted two writes", now);
 		return;
 	}
 	l->problem[0] = '\0';
-	l->held = l->known = 1;
+	l->held = l->sent_state == LEASE_HELD;
+	l->known = 1;
 	l->doubt = 0;
 	l->seen.seq = seq;
 	l->seen.value.id = l->id;
 	l->seen.value.count = l->count;
 	l->seen.value.ms = l->sent_ms;
+	l->seen.value.state = l->sent_state;
 	l->seen_at = now;
-	if (until > now)
+	if (l->sent_state == LEASE_RELEASED) {
+		release_end(l, 1);
+		return;
+	}
+	if (l->held && until > now)
 		until_set(l, until);
-	wait_until(l, l->sent + interval(l));
+	if (l->held && l->releases)
+		entry_write(l, now);
+	else
+		wait_until(l, l->sent + interval(l));
 }
 
 void
@@ -229,6 +340,10 @@ lease_failed(struct lease *l, const char *why, int64_t now)
 	if (l->step == LEASE_IDLE || l->step == LEASE_WAITS)
 		return;
 	snprintf(l->problem, sizeof(l->problem), "%s", why);
+	if (l->releases) {
+		release_end(l, 0);
+		return;
+	}
 	if (l->step == LEASE_READS)
 		l->opened = 0; /* the bucket may have been deleted */
 	wait_until(l, now + interval(l) / 2);
@@ -246,7 +361,7 @@ step_next(struct lease *l, int64_t now)
 	case LEASE_WAITS:
 		if (!l->opened)
 			step_begin(l, LEASE_OPENS, l->ops->open(l->arg), now);
-		else if (l->held && !l->doubt)
+		else if (l->held && !l->doubt && l->until > now)
 			entry_write(l, now);
 		else
 			entry_read(l, now);
@@ -288,12 +403,30 @@ lease_link(struct lease *l, int up, int64_t now)
 void
 lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now)
 {
-	if (id == 0 || l->count != 0)
+	/* Without a time, its last write may have had no answer. */
+	if (id == 0 || until == 0 || l->count != 0)
 		return;
-	l->id = id;
-	l->adopts = 1;
+	l->adopts = id;
 	if (until > now)
 		until_set(l, until);
+}
+
+/* A write under way has its answer first. */
+int
+lease_release(struct lease *l, int64_t now)
+{
+	if (!l->held || l->until <= now || l->step == LEASE_IDLE)
+		return -1;
+	l->releases = 1;
+	if (l->step == LEASE_WAITS)
+		step_next(l, now);
+	return 0;
+}
+
+uint64_t
+lease_id(const struct lease *l)
+{
+	return l->adopts != 0 ? l->adopts : l->id;
 }
 
 void

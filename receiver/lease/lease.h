@@ -16,12 +16,21 @@
 #define LEASE_MS_MAX	 300000 /* the same; also of an entry that is invalid */
 #define LEASE_WHY_MAX	 200
 
+/* What an entry means; a centre that does not know it takes it as held. */
+enum lease_state {
+	LEASE_HELD,	/* its writer is active */
+	LEASE_CLAIMED,	/* the first of a bucket: nobody is active yet */
+	LEASE_RELEASED, /* its writer has ended in order: nobody is active */
+	LEASE__STATES
+};
+
 /* The value of the entry, written by the holder. */
 struct lease_value {
+	enum lease_state state;
 	uint64_t id;	/* of the centre, random; 0 = not known */
 	uint64_t count; /* of its writes */
 	int64_t ms;	/* the lease lasts, from the time it was sent */
-	int64_t since;	/* epoch: it is the holder; for people */
+	int64_t since;	/* epoch: it is the holder; for people; 0 = it is not */
 	char holder[LEASE_HOLDER_MAX];
 };
 
@@ -46,6 +55,8 @@ struct lease_ops {
 	/* The centre is active until then; 0 = it is not. */
 	void (*until)(int64_t until, void *arg);
 	int64_t (*epoch)(void *arg);
+	/* The end of lease_release(); 1 = the entry says so. */
+	void (*released)(int done, void *arg);
 };
 
 enum lease_step {
@@ -62,7 +73,7 @@ struct lease {
 	int64_t ms;
 	char holder[LEASE_HOLDER_MAX]; /* this host */
 	uint64_t id;		       /* of this centre */
-	int adopts; /* the entry of this id is the one of an earlier process */
+	uint64_t adopts; /* the id of an earlier process, until a read; or 0 */
 	enum lease_step step;
 	int64_t next;	 /* the time of the step; 0 = none */
 	int opened;	 /* the bucket exists */
@@ -75,20 +86,25 @@ struct lease {
 	uint64_t expect; /* of the last write */
 	int64_t sent;	 /* of the last write */
 	int64_t sent_ms; /* of the last write: ms of its value */
-	int refused;	 /* the last write was */
-	int64_t until;	 /* 0 = not active */
-	int64_t since;	 /* epoch: holder without a break; 0 = it is not */
+	enum lease_state sent_state;
+	int refused;   /* the last write was */
+	int releases;  /* lease_release() was called */
+	int64_t until; /* 0 = not active */
+	int64_t since; /* epoch: holder without a break; 0 = it is not */
 	char problem[LEASE_WHY_MAX]; /* "" = none */
 };
 
 /* id: random and not 0.  Borrows ops. */
 void lease_init(struct lease *l, uint64_t id, const struct lease_ops *ops,
     void *arg);
+/* The id that identifies the lease to a later process of this centre. */
+uint64_t lease_id(const struct lease *l);
 /* ms: LEASE_MS_MIN to LEASE_MS_MAX; holder is cut at LEASE_HOLDER_MAX. */
 void lease_conf(struct lease *l, int64_t ms, const char *holder);
 /*
  * The submitter has a lease of an earlier process of this centre: its entry is
- * ours.  Without an effect when this process has written.
+ * ours.  Without an effect when this process has written, or when until is 0:
+ * the earlier process was not active.
  */
 void lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now);
 /* 1: connection and submitter are there.  0: answers do not arrive any more. */
@@ -103,6 +119,15 @@ void lease_failed(struct lease *l, const char *why, int64_t now);
 void lease_timer(struct lease *l, int64_t now);
 /* When lease_timer() is due; 0 = never. */
 int64_t lease_next(const struct lease *l);
+/*
+ * The process ends in order, and the submitter has no request under way whose
+ * answer was not seen, now and in the lease_margin() before: ends the right and
+ * writes that the lease is free.  Returns 0 and calls released() later, or -1:
+ * there is nothing to release.
+ */
+int lease_release(struct lease *l, int64_t now);
+/* ms that cc-backend may work on a request without an answer. */
+int64_t lease_margin(const struct lease *l);
 /* ms that a centre waits with an unchanged entry before it takes the lease. */
 int64_t lease_wait(const struct lease *l);
 

@@ -25,6 +25,12 @@
 #define WRONG_LAST  10071
 #define WRONG_LAST2 10164 /* the same, of a write that is under way */
 
+static const char *const states[LEASE__STATES] = {
+	[LEASE_HELD] = "held",
+	[LEASE_CLAIMED] = "claimed",
+	[LEASE_RELEASED] = "released",
+};
+
 void
 lease_json_bucket(struct writer *w, unsigned replicas)
 {
@@ -68,6 +74,8 @@ lease_json_value(struct writer *w, const struct lease_value *value)
 	wr_json_number(w, value->ms);
 	WR_TEXT(w, ",\"since\":");
 	wr_json_number(w, value->since);
+	WR_TEXT(w, ",\"state\":");
+	wr_json_string(w, states[value->state]);
 	WR_TEXT(w, "}");
 }
 
@@ -78,6 +86,18 @@ struct place {
 	long schema;
 	char names[DEPTH][MEMBER_MAX]; /* of the open members */
 };
+
+/* An unknown state has the longest wait, as an older version reads all. */
+static enum lease_state
+state_of(const char *text)
+{
+	int state;
+
+	for (state = 0; state < LEASE__STATES; state++)
+		if (strcmp(text, states[state]) == 0)
+			return (enum lease_state)state;
+	return LEASE_HELD;
+}
 
 static void
 value_member(struct place *at, const char *text)
@@ -95,6 +115,8 @@ value_member(struct place *at, const char *text)
 		v->ms = strtoll(text, NULL, 10);
 	else if (strcmp(name, "since") == 0)
 		v->since = strtoll(text, NULL, 10);
+	else if (strcmp(name, "state") == 0)
+		v->state = state_of(text);
 	else if (strcmp(name, "holder") == 0)
 		snprintf(v->holder, sizeof(v->holder), "%s", text);
 }

@@ -31,6 +31,11 @@ struct http_client {
 	struct http_call *failed;
 	LIST_HEAD(http_calls, http_call) running; /* libcurl has them */
 	int64_t until;				  /* see http_fence() */
+	unsigned writes;			  /* of busy */
+	int64_t
+	    unsure; /* CLOCK_BOOTTIME, ms: a write ended without an answer */
+	void (*quiet)(void *arg); /* http_on_quiet(); NULL = not called */
+	void *quiet_arg;
 	struct resolver_query *query;
 	char *resolve;	    /* host:port:address,...; owned */
 	long long resolved; /* clock_ms() */
@@ -53,6 +58,29 @@ call_free(struct http_call *c)
 	free(c);
 }
 
+static void
+quiet_check(struct http_client *r)
+{
+	void (*quiet)(void *arg) = r->quiet;
+
+	if (r->writes > 0 || quiet == NULL)
+		return;
+	r->quiet = NULL;
+	quiet(r->quiet_arg);
+}
+
+/*
+ * A write that libcurl has sent twice on two connections, or that a proxy has
+ * given up, may be under way in cc-backend.
+ */
+static void
+write_ended(struct http_client *r, const struct http_answer *a)
+{
+	r->writes--;
+	if (a->code == 0 || a->code >= 500 || a->sends > 1)
+		r->unsure = clock_boot_ms();
+}
+
 /* Ends and frees a call; every call ends here. */
 static void
 call_end(struct http_call *c, long code, const char *error)
@@ -72,8 +100,11 @@ call_end(struct http_call *c, long code, const char *error)
 		a.new_connection = made > 0;
 
 	r->busy--;
+	if (!http_is_read(c->what))
+		write_ended(r, &a);
 	c->done(&a, c->arg);
 	call_free(c);
+	quiet_check(r);
 }
 
 static void
@@ -119,6 +150,20 @@ http_fence(struct http_client *r, int64_t until)
 {
 	r->until = until;
 	fence_check(r);
+}
+
+void
+http_on_quiet(struct http_client *r, void (*quiet)(void *arg), void *arg)
+{
+	r->quiet = quiet;
+	r->quiet_arg = arg;
+	quiet_check(r);
+}
+
+int
+http_all_answered(const struct http_client *r, int64_t ms)
+{
+	return r->writes == 0 && clock_boot_ms() - r->unsure >= ms;
 }
 
 static void
@@ -353,6 +398,7 @@ http_send(struct http_client *r, struct http_request *req)
 		wr_init(req->body, req->body->max);
 	}
 	r->busy++;
+	r->writes += !http_is_read(c->what);
 	if (r->conf->literal || r->resolve != NULL) {
 		call_begin(r, c);
 		if (!r->conf->literal && clock_ms() - r->resolved > NAME_AGE_MS)
@@ -404,6 +450,7 @@ http_new(struct event_base *base, struct resolver *names)
 	r->base = base;
 	r->resolver = names;
 	r->until = HTTP_NO_FENCE;
+	r->unsure = clock_boot_ms();
 	r->waiting_end = &r->waiting;
 	r->timer = evtimer_new(base, on_timer, r);
 	r->later = evtimer_new(base, on_later, r);

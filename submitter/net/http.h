@@ -100,6 +100,18 @@ void http_forget(struct http_client *r);
  * ends with an error.  Requests that only read keep their own limit.
  */
 void http_fence(struct http_client *r, int64_t until);
+/*
+ * Calls quiet(arg) once, now or later, when no write is under way.  The caller
+ * sees to it that none is started (http_fence()).
+ */
+void http_on_quiet(struct http_client *r, void (*quiet)(void *arg), void *arg);
+/*
+ * 1 when cc-backend works on no write: none is under way, and each one that
+ * ended in the last ms had one answer, which was not one of a proxy about
+ * cc-backend.  A client younger than ms returns 0: the process before it may
+ * have ended with writes under way.
+ */
+int http_all_answered(const struct http_client *r, int64_t ms);
 /* Number of running requests. */
 unsigned http_busy(const struct http_client *r);
 /* 1 when the token is sent to another host without TLS. */

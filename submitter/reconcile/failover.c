@@ -56,6 +56,8 @@ struct failover {
 	struct event *end;
 	int64_t until; /* CLOCK_BOOTTIME in ms */
 	uint64_t id;   /* of the lease; 0 = none */
+	int drains;    /* for good, unless there is a new receiver */
+	int64_t drain_ms;
 };
 
 /* The boxes that send ask base/role.h. */
@@ -310,10 +312,52 @@ failover_active_until(struct failover *b, struct reader *r)
 
 	if (rd_end(r) == -1 || until < 0)
 		return -1;
+	if (b->drains)
+		return 0; /* a renewal in the meantime */
 	b->until = until;
 	b->id = id;
 	if (b->on && b->centre)
 		lease_update(b);
+	return 0;
+}
+
+static void
+on_quiet(void *arg)
+{
+	struct failover *b = arg;
+	struct channel *c = b->s->w->peers[ROLE_RECEIVER];
+	struct writer w;
+
+	if (!b->drains)
+		return; /* there is a new receiver */
+	b->until = 0;
+	b->id = 0;
+	lease_update(b);
+	if (c == NULL)
+		return;
+	wr_init(&w, 8);
+	wr_u8(&w, (uint8_t)http_all_answered(b->s->http, b->drain_ms));
+	channel_send(c, MSG_DRAINED, 0, &w, -1);
+	wr_clear(&w);
+}
+
+/* What is under way has a second for its answer. */
+int
+failover_drain(struct failover *b, struct reader *r)
+{
+	int64_t until = clock_boot_ms() + HTTP_FENCE_LEAST - 1;
+	int64_t ms = rd_u32(r);
+
+	if (rd_end(r) == -1)
+		return -1;
+	if (!b->on || !b->centre)
+		return 0;
+	b->drain_ms = ms;
+	b->drains = 1;
+	if (until < b->until)
+		b->until = until;
+	lease_update(b);
+	http_on_quiet(b->s->http, on_quiet, b);
 	return 0;
 }
 
@@ -322,6 +366,7 @@ failover_peer(struct failover *b, struct channel *c)
 {
 	struct writer w;
 
+	b->drains = 0;
 	if (!b->on || !b->centre || b->id == 0)
 		return;
 	wr_init(&w, 32);
@@ -349,6 +394,7 @@ failover_conf(struct failover *b)
 		return;
 	b->until = 0;
 	b->id = 0;
+	b->drains = 0;
 	http_fence(b->s->http, HTTP_NO_FENCE);
 	b->s->role.standby = 0;
 	timer_after(b->end, -1);

@@ -25,6 +25,11 @@ int failover_frame(struct failover *b, struct reader *r);
  * message.
  */
 int failover_active_until(struct failover *b, struct reader *r);
+/*
+ * The daemon ends: starts no request that changes cc-backend any more, and sends
+ * MSG_DRAINED when none is under way.  0, or -1 for an invalid message.
+ */
+int failover_drain(struct failover *b, struct reader *r);
 /* A new receiver: tells it the lease of the one before. */
 void failover_peer(struct failover *b, struct channel *c);
 void failover_status(struct failover *b, uint64_t request);

@@ -43,6 +43,13 @@ send_u8(struct child *c, enum msg_type type, uint8_t v)
 }
 
 void
+worker_channel_ending(struct child *c)
+{
+	if (c->channel != NULL)
+		channel_send(c->channel, MSG_ENDING, 0, NULL, -1);
+}
+
+void
 worker_channel_stop(struct child *c, uint32_t grace_ms)
 {
 	send_u32(c, MSG_STOP, grace_ms);

@@ -167,6 +167,8 @@ void quarantine_send_all(struct child *c);
 /* Takes fd; the sandbox frame goes first.  0, or -1. */
 int worker_channel_open(struct child *c, int fd);
 void worker_channel_stop(struct child *c, uint32_t grace_ms);
+/* To the receiver, before its stop: the daemon ends. */
+void worker_channel_ending(struct child *c);
 /* Sets the supervisor's own level, too. */
 void workers_set_log_level(struct workers *w, enum log_level level);
 

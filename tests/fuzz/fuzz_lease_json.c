@@ -49,6 +49,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		HOLDS(b.entry.value.id == v->id &&
 		    b.entry.value.count == v->count &&
 		    b.entry.value.ms == v->ms &&
+		    b.entry.value.state == v->state &&
 		    b.entry.value.since == v->since);
 	}
 	free(text);

@@ -57,6 +57,13 @@ is "NATS is connected" has "^ok   NATS: connected to 127.0.0.1:$NATS_PORT"
 is "a stream that the start makes" has '^ok   stream of cluster beta: the daemon makes it at the start'
 is "the clusters are compared with cc-backend" has '^warn cc-backend does not have the cluster beta'
 is "nothing is asked of Slurm" not has 'PrologSlurmctld|slurmctld|hook socket'
+is "without activeOnly the lease is not checked" not has 'lease'
+centre activeOnly=true
+is "-test with activeOnly: the daemon would start" check
+is "the bucket of the lease is made at the start" \
+    has '^ok   lease of the active centre: there is no bucket; the daemon makes it at the start'
+is "-test has made no bucket" [ ! -e "$T/jetstream/jetstream/\$G/streams/KV_CC_LEASE" ]
+centre
 is "-test has made no stream" [ ! -e "$T/jetstream/jetstream/\$G/streams/CC_RECORD_alpha" ]
 
 first() { ctl status | head -n 1; }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Two centres with one stream and one cc-backend (activeOnly): the one with the
-# lease sends.  It is stopped (SIGSTOP), continued, killed; each run is there once,
-# and no two centres send at the same time.
+# lease sends.  It is stopped (SIGSTOP), continued, killed, and stopped in order;
+# each run is there once, and no two centres send at the same time.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/page.sh"
 test_begin "two centres, one active"
@@ -26,7 +26,7 @@ centre_conf() {
 	    "lastRunPath=$T/$1/state/lastrun" source=stream 'clusters=["alpha"]' \
 	    natsServer=127.0.0.1 "natsPort=$2" natsStreamReplicas=1 \
 	    natsStreamMaxBytes=67108864 activeOnly=true \
-	    natsLeaseTime=3 ccPollInterval=15 "ccCommitInterval=$COMMIT" "ccRestUrl=http://127.0.0.1:${port[$1]}" \
+	    "natsLeaseTime=$lease" ccPollInterval=15 "ccCommitInterval=$COMMIT" "ccRestUrl=http://127.0.0.1:${port[$1]}" \
 	    "ccRestJwt=$(cat "$TOKEN")"
 }
 centre_up() {
@@ -50,6 +50,7 @@ all_ended() {
 	[ "$(grep -c '"jobState": "completed"' "$T/jobs")" = "$1" ] && [ "$(wc -l <"$T/jobs")" = "$1" ]
 }
 
+lease=3
 centre_conf a "$link"
 centre_conf b "$NATS_PORT"
 is "-test warns of the short lease" eval \
@@ -59,6 +60,9 @@ is "the first centre takes the lease" wait_for 30 active a
 centre_up b
 is "the other one is the standby" wait_for 30 side b 'standby: .* is active since'
 is "its first line says so" eval '"$CTL" -c "$T/etc/b.json" status | head -n 1 | grep -q "standby: the other side sends"'
+# a bucket with one replica is a warning
+is "-test shows the holder of the lease" eval \
+    '"$ADAPTER" -daemon -test -config "$T/etc/a.json" 2>&1 | grep -q "^warn lease of the active centre: $(uname -n) has it since .*; its bucket has 1 replica; run: nats stream edit"'
 is "it has sent nothing" not grep -q ' b ' "$T/sent"
 publish runs alpha 1 10
 is "the runs are sent" wait_for 30 all_ended 10
@@ -98,10 +102,22 @@ systemctl() {
 	[ "$*" = "stop cc-slurm-adapter" ] && kill "${pid[$on]}" && wait "${pid[$on]}" && unset "pid[$on]"
 }
 cc-slurm-adapterctl() { wait_for 30 active "$off" && "$CTL" -c "$T/etc/$off.json" "$@"; }
-page_run cc-slurm-adapter-runbook.7 "The centre of a fan-in is replaced, or fails over"
+# The other one need not wait.  Without the release it would, for 18 s at least: 8 s
+# of this lease and 10 s for cc-backend.
+lease=12
+centre_conf a "$link"
+centre_conf b "$NATS_PORT"
+"$CTL" -c "$T/etc/a.json" reload && "$CTL" -c "$T/etc/b.json" reload
 publish runs alpha $((n + 1)) $((n + 5))
-is "the active one is stopped: the other one sends" wait_for 30 all_ended $((n + 5))
-order+=("$off")
+is "the lease is longer" wait_for 30 all_ended $((n + 5))
+began=$(date +%s%N)
+page_run cc-slurm-adapter-runbook.7 "The centre of a fan-in is replaced, or fails over"
+ms=$((($(date +%s%N) - began) / 1000000))
+is "the active one is stopped: the other one is active after $ms ms" [ "$ms" -lt 15000 ]
+is "because the lease was released" grep -q "the lease is released" "$T/log/suite.$on"
+publish runs alpha $((n + 6)) $((n + 10))
+is "and sends" wait_for 30 all_ended $((n + 10))
+order+=("$off=0")
 # the margin of a lease of 3 s is 2.5 s; the time is that of the proxy
 is "one sends after the other" python3 "$SYS/two_centres.py" check "$T/sent" 2 "${order[@]}"
 test_end

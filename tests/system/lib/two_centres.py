@@ -5,9 +5,10 @@
 two_centres.py proxy BACKEND-PORT FILE NAME=PORT...
     forwards the connections of each port and appends a line to FILE for all that
     a centre sends: time, name, first line.
-two_centres.py check FILE GAP NAME...
+two_centres.py check FILE GAP NAME[=GAP]...
     the status is 1 unless the centres sent in this order, one after the other,
-    with at least GAP seconds between two of them.
+    with at least GAP seconds between two of them; =GAP is the time before this
+    one.
 """
 import asyncio
 import sys
@@ -61,7 +62,9 @@ def check(path, gap, wanted):
     for name, first, last in groups:
         print("      %s sends from %.1f to %.1f s" % (name, first - groups[0][1], last - groups[0][1]))
     gaps = [b[1] - a[2] for a, b in zip(groups, groups[1:])]
-    return [g[0] for g in groups] == wanted and all(g >= gap for g in gaps)
+    least = [float(w.partition("=")[2] or gap) for w in wanted[1:]]
+    return ([g[0] for g in groups] == [w.partition("=")[0] for w in wanted]
+            and all(g >= e for g, e in zip(gaps, least)))
 
 
 if sys.argv[1] == "proxy":

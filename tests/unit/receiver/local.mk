@@ -2,9 +2,10 @@
 # The receiver's boxes.
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
-	test_receiver_intake test_asks test_lease test_lease_json
+	test_receiver_intake test_asks test_lease test_lease_json \
+	test_check_lease
 TESTS += test_window test_budget test_api test_streams test_receiver_intake \
-	test_asks test_lease test_lease_json
+	test_asks test_lease test_lease_json test_check_lease
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -37,3 +38,9 @@ test_lease_LDADD = receiver/lease/liblease.a
 
 test_lease_json_SOURCES = tests/unit/receiver/lease/test_lease_json.c
 test_lease_json_LDADD = receiver/lease/liblease.a $(MODEL_LIBS)
+
+# The link of the test is the broker.
+test_check_lease_SOURCES = tests/unit/receiver/test_check_lease.c
+test_check_lease_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_check_lease_LDADD = receiver/libreceiver.a receiver/lease/liblease.a \
+	receiver/streams/libstreams.a common/record/librecord.a $(COMMON_LIBS)

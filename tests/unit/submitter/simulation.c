@@ -25,6 +25,8 @@
 
 struct submitter sim;
 int64_t sim_fence;
+void (*sim_quiet)(void *arg);
+void *sim_quiet_arg;
 static struct worker worker;
 static char dir[] = "/tmp/simulation.XXXXXX";
 
@@ -72,6 +74,21 @@ http_fence(struct http_client *r, int64_t until)
 {
 	(void)r;
 	sim_fence = until;
+}
+
+void
+http_on_quiet(struct http_client *r, void (*quiet)(void *arg), void *arg)
+{
+	(void)r;
+	sim_quiet = quiet;
+	sim_quiet_arg = arg;
+}
+
+int
+http_all_answered(const struct http_client *r, int64_t ms)
+{
+	(void)r;
+	return ms == 25000;
 }
 
 int

@@ -17,6 +17,9 @@
 
 extern struct submitter sim;
 extern int64_t sim_fence; /* the last one of http_fence() */
+/* Of http_on_quiet(); http_all_answered() is 1 for 25000 ms. */
+extern void (*sim_quiet)(void *arg);
+extern void *sim_quiet_arg;
 
 /* A new spool and new boxes; cc-backend is not probed yet. */
 void sim_begin(void);

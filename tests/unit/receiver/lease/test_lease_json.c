@@ -37,6 +37,7 @@ test_value(void)
 		.count = 12,
 		.ms = 30000,
 		.since = 1700000000,
+		.state = LEASE_CLAIMED,
 		.holder = "centre\"1" };
 	struct writer w;
 
@@ -47,7 +48,7 @@ test_value(void)
 	CHECK_STR((char *)w.buf,
 	    "{\"schema\":1,\"holder\":\"centre\\\"1\",\"id\":"
 	    "\"00000000000000fe\",\"count\":12,\"leaseMs\":30000,"
-	    "\"since\":1700000000}");
+	    "\"since\":1700000000,\"state\":\"claimed\"}");
 	wr_clear(&w);
 }
 
@@ -60,6 +61,10 @@ test_value(void)
 #define VALUE \
 	"eyJzY2hlbWEiOjEsImhvbGRlciI6ImMxIiwiaWQiOiIwMGZlIiwiY291bnQiOjksImxl" \
 	"YXNlTXMiOjMwMDAsInNpbmNlIjo1fQ=="
+/* {"schema":1,"id":"00fe","state":"claimed"} */
+#define CLAIMED "eyJzY2hlbWEiOjEsImlkIjoiMDBmZSIsInN0YXRlIjoiY2xhaW1lZCJ9"
+/* {"schema":1,"id":"00fe","state":"later"} */
+#define UNKNOWN "eyJzY2hlbWEiOjEsImlkIjoiMDBmZSIsInN0YXRlIjoibGF0ZXIifQ=="
 /* {"schema":2,"id":"00fe"} */
 #define NEWER "eyJzY2hlbWEiOjIsImlkIjoiMDBmZSJ9"
 
@@ -76,6 +81,12 @@ test_entry(void)
 	CHECK_INT(a.entry.value.ms, 3000);
 	CHECK_INT(a.entry.value.since, 5);
 	CHECK_STR(a.entry.value.holder, "c1");
+	CHECK_INT(a.entry.value.state, LEASE_HELD);
+	CHECK_INT(answer_read(&a, MESSAGE(CLAIMED)), 0);
+	CHECK_INT(a.entry.value.state, LEASE_CLAIMED);
+	CHECK_INT(answer_read(&a, MESSAGE(UNKNOWN)), 0);
+	CHECK_INT(a.entry.value.id, 0xfe);
+	CHECK_INT(a.entry.value.state, LEASE_HELD);
 	/* another schema, or no JSON: the sequence counts, nothing else */
 	CHECK_INT(answer_read(&a, MESSAGE(NEWER)), 0);
 	CHECK_INT(a.entry.seq, 17);

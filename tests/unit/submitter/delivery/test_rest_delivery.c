@@ -78,6 +78,22 @@ http_fence(struct http_client *r, int64_t until)
 	CHECK(until == HTTP_NO_FENCE);
 }
 
+void
+http_on_quiet(struct http_client *r, void (*quiet)(void *arg), void *arg)
+{
+	(void)r;
+	(void)quiet;
+	(void)arg;
+}
+
+int
+http_all_answered(const struct http_client *r, int64_t ms)
+{
+	(void)r;
+	(void)ms;
+	return 0;
+}
+
 int
 http_usable(const struct http_client *r)
 {

@@ -95,9 +95,10 @@ on_request(struct evhttp_request *req, void *arg)
 		evhttp_add_header(evhttp_request_get_output_headers(req),
 		    "Location", "/api/elsewhere");
 	evhttp_send_reply(req,
-	    strstr(uri, "moved") != NULL   ? 302 :
-		strstr(uri, "bad") != NULL ? 400 :
-					     200,
+	    strstr(uri, "moved") != NULL       ? 302 :
+		strstr(uri, "bad") != NULL     ? 400 :
+		strstr(uri, "gateway") != NULL ? 504 :
+						 200,
 	    "x", out);
 	evbuffer_free(out);
 }
@@ -402,6 +403,76 @@ check_fence(void)
 	CHECK_INT(answered.code, 200);
 }
 
+/* --- the end of the writes --- */
+
+static unsigned quiets;
+
+static void
+on_quiet(void *arg)
+{
+	CHECK_STR(arg, "arg");
+	quiets++;
+}
+
+/* A write is under way. */
+static void
+quiet_asked(void)
+{
+	static char arg[] = "arg";
+
+	http_on_quiet(http, on_quiet, arg);
+	CHECK_INT(quiets, 0);
+	CHECK(!http_all_answered(http, 0));
+	fence_over();
+}
+
+/* ms since this call, at least 1 */
+static int64_t
+since(int64_t begin)
+{
+	while (clock_boot_ms() == begin)
+		;
+	return clock_boot_ms() - begin;
+}
+
+static void
+check_quiet(void)
+{
+	static char arg[] = "arg";
+	int64_t begin = clock_boot_ms();
+
+	since(begin);
+	/* not told for the time before the client */
+	CHECK(!http_all_answered(http, begin));
+	sent(REQUEST_START, "POST", "hello", "x", NULL);
+	sent(REQUEST_START, "POST", "bad", "x", NULL);
+	CHECK_INT(answered.code, 400);
+	CHECK(http_all_answered(http, since(begin)));
+	/* the end of a write without an answer */
+	http_fence(http, clock_boot_ms() + 3600000);
+	silent = quiet_asked;
+	sent(REQUEST_START, "POST", "silent", "x", NULL);
+	silent = NULL;
+	CHECK_INT(quiets, 1);
+	CHECK(http_all_answered(http, 0));
+	CHECK(!http_all_answered(http, since(begin)));
+	/* nothing is under way: at once, and once */
+	http_on_quiet(http, on_quiet, arg);
+	CHECK_INT(quiets, 2);
+	http_fence(http, HTTP_NO_FENCE);
+	sent(REQUEST_START, "POST", "hello", "x", NULL);
+	CHECK_INT(quiets, 2);
+	/* a proxy has no answer of cc-backend */
+	since(begin = clock_boot_ms());
+	sent(REQUEST_STOP, "POST", "gateway", "x", NULL);
+	CHECK_INT(answered.code, 504);
+	CHECK(!http_all_answered(http, since(begin)));
+	/* what only reads does not count */
+	since(begin = clock_boot_ms());
+	sent(REQUEST_LIST, "GET", "gateway", NULL, NULL);
+	CHECK(http_all_answered(http, since(begin)));
+}
+
 int
 main(void)
 {
@@ -431,6 +502,7 @@ main(void)
 	check_limits();
 	check_names();
 	check_fence();
+	check_quiet();
 	check_refused(server, bound);
 	http_free(http);
 	http_free(NULL);

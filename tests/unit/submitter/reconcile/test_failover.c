@@ -5,12 +5,16 @@
  */
 #include "config.h"
 
+#include <sys/socket.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/codec.h"
+#include "common/ipc/channel.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/net/http.h"
 #include "submitter/reconcile/failover.h"
@@ -425,6 +429,119 @@ test_no_lease(void)
 	sim_end();
 }
 
+/* --- the daemon ends --- */
+
+static int theirs; /* the receiver's end of the channel */
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	CHECK_STR("a frame", "none is expected");
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+	CHECK_STR(why, "");
+}
+
+static const struct channel_ops channel_ops = { .on_frame = on_frame,
+	.on_broken = on_broken };
+
+static void
+receiver_begin(void)
+{
+	int fds[2];
+
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	theirs = fds[1];
+	sim.w->peers[ROLE_RECEIVER] = channel_new(sim.w->base, fds[0],
+	    ROLE_SUBMITTER, ROLE_RECEIVER, &channel_ops, NULL);
+	CHECK(sim.w->peers[ROLE_RECEIVER] != NULL);
+}
+
+static void
+receiver_end(void)
+{
+	channel_free(sim.w->peers[ROLE_RECEIVER]);
+	sim.w->peers[ROLE_RECEIVER] = NULL;
+	close(theirs);
+}
+
+static void
+drain(unsigned ms)
+{
+	struct writer w;
+	struct reader r;
+
+	wr_init(&w, 8);
+	wr_u32(&w, ms);
+	rd_init(&r, w.buf, w.len);
+	CHECK_INT(failover_drain(sim.failover, &r), 0);
+	rd_init(&r, w.buf, 3);
+	CHECK_INT(failover_drain(sim.failover, &r), -1);
+	wr_clear(&w);
+	sim_run(0);
+}
+
+/* The requests end, and the receiver is told whether each had its answer. */
+static void
+check_drained(unsigned answered)
+{
+	struct msg_header h;
+	uint8_t *payload = NULL;
+	int fd;
+
+	CHECK(sim_quiet != NULL);
+	sim_quiet(sim_quiet_arg);
+	CHECK_INT(sim_fence, 0);
+	CHECK_INT(channel_flush(sim.w->peers[ROLE_RECEIVER], 10000), 0);
+	CHECK_INT(frame_read(theirs, ROLE_RECEIVER, ROLE_SUBMITTER, &h,
+		      &payload, &fd, 10000),
+	    0);
+	CHECK_INT(h.type, MSG_DRAINED);
+	CHECK(payload != NULL && payload[0] == answered);
+	free(payload);
+}
+
+/* No new request; those under way have a second. */
+static void
+test_drain(void)
+{
+	centre_begin();
+	receiver_begin();
+	active_until(30000);
+	probe_answers();
+	sim_run(3000);
+	while (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK(!role_is_passive(&sim));
+	drain(25000);
+	CHECK(role_is_passive(&sim));
+	CHECK(sim_fence > clock_boot_ms() &&
+	    sim_fence < clock_boot_ms() + HTTP_FENCE_LEAST);
+	sim_put(1, 1000, 0);
+	/* a renewal by the receiver does not begin again */
+	active_until(30000);
+	sim_run(SIM_MINUTE);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	check_drained(1);
+	active_until(30000);
+	CHECK_INT(sim_fence, 0);
+	receiver_end();
+	/* the receiver alone was ended: a new one begins anew */
+	receiver_begin();
+	failover_peer(sim.failover, sim.w->peers[ROLE_RECEIVER]);
+	active_until(30000);
+	CHECK_INT(sim_fence, clock_boot_ms() + 30000);
+	drain(1);
+	check_drained(0);
+	receiver_end();
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -441,5 +558,6 @@ main(void)
 	test_lease();
 	test_old_list();
 	test_no_lease();
+	test_drain();
 	return check_done();
 }

@@ -43,6 +43,7 @@ struct slurm_clock {
 	int64_t at;	 /* monotonic s of that time */
 	int64_t drained; /* epoch: queue to slurmdbd empty */
 	int64_t since;	 /* epoch: begin of slurmctld's counters; 0 = unknown */
+	int64_t settles; /* monotonic s: slurmctld has just started; 0 = not */
 	int works;	 /* sdiag shows clock and queue */
 	int tried;	 /* sdiag was run */
 };

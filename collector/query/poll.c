@@ -42,9 +42,12 @@
 #define QUIET_AFTER 2
 /*
  * s after the start of slurmctld.  Until then slurmdbd may lack records of the
- * outage, also with an empty queue.  They are not older than OUTAGE_MAX_S.
+ * outage, also with an empty queue.
  */
-#define SETTLE_S     60
+#define SETTLE_S 60
+/* s; somebody who resets the counters each minute does not delay watermarks */
+#define SETTLE_MAX_S 300
+/* s before the start, if this process does not know when the outage began */
 #define OUTAGE_MAX_S 86400
 #define BAD_ROWS_MAX 10 /* malformed rows; with more the answer is invalid */
 
@@ -173,6 +176,16 @@ is_settling(const struct sdiag *s)
 	    s->clock - s->since < SETTLE_S;
 }
 
+/* Notes since when each answer is of a slurmctld that has just started. */
+static void
+settling_note(struct slurm_clock *k, const struct sdiag *s)
+{
+	if (!is_settling(s))
+		k->settles = 0;
+	else if (k->settles == 0)
+		k->settles = now_s();
+}
+
 /*
  * The queue to slurmdbd is empty.  After a start of slurmctld, slurmdbd may
  * still lack records from before the outage.
@@ -180,9 +193,9 @@ is_settling(const struct sdiag *s)
 static void
 queue_drained(struct slurm_clock *k, const struct sdiag *s)
 {
-	if (!is_settling(s))
+	if (k->settles == 0 || now_s() - k->settles >= SETTLE_MAX_S)
 		k->drained = s->clock;
-	else if (k->drained < s->since - OUTAGE_MAX_S)
+	else if (k->drained == 0)
 		k->drained = s->since - OUTAGE_MAX_S;
 }
 
@@ -250,6 +263,7 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0) {
 		slurm_clock_set(&c->clock, y->sdiag.clock, now_s());
 		acct_clock(y->accounting, y->sdiag.clock);
+		settling_note(&c->clock, &y->sdiag);
 		restart_check(c, y->sdiag.since);
 	}
 	if (end->outcome == COMMAND_OK && y->sdiag.clock > 0 &&

@@ -32,13 +32,17 @@ is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
 
 /* Accounting does not always have the restart count; the record has 0 then. */
 static int
-restarts_agree(struct spool *sp, int64_t id, const struct job *job)
+restarts_agree(struct spool *sp, const struct spool_run *run,
+    const struct job *job)
 {
 	struct job old;
 	int same;
 
+	/* As the same run it would be left out with the quarantined one. */
+	if (run->flags & RUN_QUARANTINED)
+		return job->restarts == 0;
 	job_init(&old);
-	same = job->restarts == 0 || spool_record(sp, id, &old) == -1 ||
+	same = job->restarts == 0 || spool_record(sp, run->id, &old) == -1 ||
 	    old.restarts == job->restarts;
 	job_clear(&old);
 	return same;
@@ -79,7 +83,7 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 		if (job->key.start == rows[i].alias ||
 		    (is_moved(job, rows[i].key.start, rows[i].end,
 			 rows[i].submit) &&
-			restarts_agree(sp, rows[i].id, job))) {
+			restarts_agree(sp, &rows[i], job))) {
 			*run = rows[i];
 			return 1;
 		}

@@ -531,7 +531,7 @@ spool_put_quarantined(struct spool *sp, const struct run_key *key,
     const uint8_t *p, size_t n)
 {
 	struct spool_run run;
-	int found = spool_find(sp, key, &run);
+	int found = spool_find(sp, key, &run), d;
 
 	if (found == -1)
 		return PUT_ERROR;
@@ -547,11 +547,19 @@ spool_put_quarantined(struct spool *sp, const struct run_key *key,
 	}
 	if (run.flags & RUN_QUARANTINED)
 		return PUT_KNOWN;
+	/* It is not deleted, and the answer to a request under way is unused. */
+	run.flags &= ~(RUN_SUPERSEDED | RUN_FORGET_AFTER_DELETE);
 	run.flags |= RUN_QUARANTINED;
-	run_move(sp, &run, DEST_REST, RUN_EVENT_QUARANTINED, DUE_KEEP,
+	run_move(sp, &run, DEST_REST, RUN_EVENT_QUARANTINED, DUE_NOW,
 	    "quarantined: a worker died twice on its record");
-	run_move(sp, &run, DEST_NATS, RUN_EVENT_QUARANTINED, DUE_KEEP, NULL);
-	return spool_save(sp, &run) == -1 ? PUT_ERROR : PUT_MERGED;
+	run_move(sp, &run, DEST_NATS, RUN_EVENT_QUARANTINED, DUE_NOW, NULL);
+	if (spool_save(sp, &run) == -1)
+		return PUT_ERROR;
+	/* Later runs of the job do not wait for it. */
+	for (d = 0; d < DEST__COUNT; d++)
+		if (spool_release(sp, &run, (enum dest)d) == -1)
+			return PUT_ERROR;
+	return PUT_MERGED;
 }
 
 int

@@ -165,7 +165,8 @@ spool_sum(const void *p, size_t n)
 int
 spool_record(struct spool *sp, int64_t id, struct job *job)
 {
-	sqlite3_stmt *st = spool_query(sp, SQL_RECORD_GET, VALUES(INT(id)));
+	sqlite3_stmt *st = spool_query(sp, SQL_RECORD_READ,
+	    VALUES(INT(id), INT(RUN_QUARANTINED)));
 	struct reader r;
 	size_t n;
 	int rc = -1;

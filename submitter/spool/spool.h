@@ -365,7 +365,10 @@ int spool_find(struct spool *sp, const struct run_key *key,
     struct spool_run *run);
 /* 1 when the run is done and has a tombstone. */
 int spool_is_done(struct spool *sp, const struct run_key *key);
-/* Reads the record of a row; job_init() first. 0, or -1 (also: invalid). */
+/*
+ * Reads the record of a row; job_init() first. 0, or -1 (also: invalid, or
+ * quarantined).
+ */
 int spool_record(struct spool *sp, int64_t id, struct job *job);
 /*
  * Stores the changed state, due, tries, reason and flags. A run with nothing

@@ -1113,6 +1113,42 @@ test_drained_settles(void)
 	CHECK_INT(c->clock.drained, back + 61);
 }
 
+/* The outage was long: the time before which nothing is lacking stays. */
+static void
+test_drained_long_outage(void)
+{
+	const long long back = SDIAG_CLOCK + 3LL * 86400;
+
+	begin();
+	since_read(SDIAG_CLOCK - 500);
+	counts_read(back + 1, back);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	counts_read(back + 61, back);
+	CHECK_INT(c->clock.drained, back + 61);
+}
+
+/* Somebody resets the counters between any two answers. */
+static void
+test_drained_resets(void)
+{
+	long long clock = SDIAG_CLOCK;
+	int i;
+
+	begin();
+	since_read(SDIAG_CLOCK - 500);
+	for (i = 1; i <= 10; i++) {
+		clock += 60;
+		sim_pass(60);
+		counts_read(clock, clock - 30);
+		CHECK_INT(c->clock.drained, i <= 5 ? SDIAG_CLOCK : clock);
+	}
+	/* One answer without a reset before it: the next start counts again. */
+	counts_read(clock + 60, clock - 30);
+	CHECK_INT(c->clock.drained, clock + 60);
+	counts_read(clock + 90, clock + 80);
+	CHECK_INT(c->clock.drained, clock + 60);
+}
+
 static void
 test_restarted(void)
 {
@@ -1290,6 +1326,8 @@ main(void)
 	test_poll_quiet_unproved();
 	test_poll_clock();
 	test_drained_settles();
+	test_drained_long_outage();
+	test_drained_resets();
 	test_restarted();
 	test_poll_denies();
 	test_confirm();

@@ -566,6 +566,60 @@ test_set_aside(void)
 	file_remove();
 }
 
+/* An open run that was submitted at 900. */
+static enum spool_put
+requeued(struct spool *sp, uint64_t id, int64_t start, unsigned restarts,
+    int64_t *row)
+{
+	struct job job;
+	enum spool_put rc;
+
+	job_make(&job, id, start, 0);
+	job.submit = 900;
+	job.restarts = restarts;
+	rc = spool_put(sp, &job, row);
+	job_clear(&job);
+	return rc;
+}
+
+/*
+ * A row in quarantine: its record is not read, an answer to its request is not
+ * awaited, and later runs of the job neither wait for it nor are taken for it.
+ */
+static void
+test_set_aside_row(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct run_key key = { "alpha", 68, 1000 };
+	struct spool_run run;
+	int64_t row, later;
+	struct job job;
+
+	CHECK_INT(put(sp, 68, 1000, 1100, &row), PUT_NEW);
+	CHECK_INT(put(sp, 68, 1200, 1300, &later), PUT_NEW);
+	CHECK_INT(state_of(sp, later, DEST_REST), START_BLOCKED);
+	CHECK_INT(state_of(sp, later, DEST_NATS), START_BLOCKED);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.due[DEST_REST] = DUE_LEASED;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_put_quarantined(sp, &key, NULL, 0), PUT_MERGED);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.due[DEST_REST], DUE_NOW);
+	CHECK_INT(state_of(sp, later, DEST_REST), START_DUE_ENDED);
+	CHECK_INT(state_of(sp, later, DEST_NATS), START_DUE_ENDED);
+	job_init(&job);
+	CHECK_INT(spool_record(sp, row, &job), -1);
+	CHECK_INT(spool_record(sp, later, &job), 0);
+	job_clear(&job);
+	/* The next run has the same submission, and the first one no end. */
+	key.job = 69;
+	CHECK_INT(requeued(sp, 69, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(spool_put_quarantined(sp, &key, NULL, 0), PUT_MERGED);
+	CHECK_INT(requeued(sp, 69, 1200, 1, &row), PUT_NEW);
+	spool_close(sp);
+	file_remove();
+}
+
 /* Late knowledge: one value a field, in the order of its time,
     across restarts. */
 static void
@@ -1071,6 +1125,7 @@ main(void)
 	test_damage();
 	test_salvage();
 	test_set_aside();
+	test_set_aside_row();
 	test_late();
 	test_blocked();
 	test_migration();

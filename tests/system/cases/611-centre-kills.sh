@@ -73,7 +73,7 @@ is "none of the three is in cc-backend" not grep -qE '"jobId": 90[01],' "$T/jobs
 jobs_of_both | grep -vE '"jobId": 6[12],' >"$T/after"
 is "the restored spool has changed no run" cmp "$T/before" "$T/after"
 backfill_is_refused() { ! ctl backfill --from 2026-11-01 --to 2026-11-02 >"$T/backfill" 2>&1; }
-is "a backfill is refused, because accounting is elsewhere" backfill_is_refused
-is "and the reason is given" grep -q 'on the host of the cluster' "$T/backfill"
+is "a backfill without a cluster is refused" backfill_is_refused
+is "and the reason is given" grep -q 'several clusters: use --cluster' "$T/backfill"
 suite_down
 test_end

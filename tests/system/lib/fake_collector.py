@@ -474,9 +474,11 @@ class Fake:
     def lines(self):
         try:
             with open(self.ledger, encoding="utf-8") as f:
-                return [json.loads(line) for line in f if line.endswith("\n")]
+                # read at once: a line may be completed between two reads
+                text = f.read()
         except FileNotFoundError:
             return []
+        return [json.loads(line) for line in text.split("\n")[:-1]]
 
     def effects(self, run=None, late=False):
         """Effects in order, of one run or of all; without late knowledge, unless asked for."""

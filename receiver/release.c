@@ -67,7 +67,9 @@ release_drained(struct receiver *v, struct channel *c, struct reader *r)
 	else if (v->release != RELEASE_DRAINS)
 		return;
 	else if (!answered)
-		release_over(v, "a request to cc-backend had no answer");
+		release_over(v,
+		    "a request to cc-backend had no answer, or the submitter has "
+		    "just started");
 	else {
 		v->release = RELEASE_WRITES;
 		if (bucket_release(v->lease, on_released) == -1)
@@ -84,7 +86,7 @@ on_grace(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	release_over(v,
 	    v->release == RELEASE_DRAINS ?
-		"a request to cc-backend is under way" :
+		"the submitter has not ended its requests" :
 		"the broker does not answer");
 }
 

@@ -422,6 +422,7 @@ on_record(struct submitter *s, const struct run_key *key, struct job *job,
     int64_t id)
 {
 	centre_asks_record(s->centre_asks, key, job, id);
+	slurm_lookup_record(s->lookup, id);
 }
 
 static const struct intake_ops intake_ops = {
@@ -493,6 +494,7 @@ boxes_new(struct submitter *s)
 	s->meta = meta_delivery_new(s);
 	s->nodes = node_states_new(s);
 	s->missing = missing_runs_new(s);
+	s->lookup = slurm_lookup_new(s);
 	s->reconcile = reconcile_new(s);
 	s->sync = sync_new(s);
 	s->failover = failover_new(s);

@@ -20,12 +20,15 @@
 #include "common/permanent.h"
 
 #define KEYS_MAX 100000 /* runs that are looked up at a time */
+/* polls in which slurmdbd may lack a run that squeue shows */
+#define LATER_POLLS 10
 
 enum lookup_state {
 	LOOKUP_NEW,
 	LOOKUP_LIVE,
 	LOOKUP_ACCOUNTING,
-	LOOKUP_UNKNOWN
+	LOOKUP_UNKNOWN,
+	LOOKUP_ANSWERED
 };
 
 struct lookup_key {
@@ -33,8 +36,11 @@ struct lookup_key {
 	uint64_t job;
 	int64_t start;
 	enum lookup_state state;
-	int matched; /* accounting has this very run */
-	int trusted; /* squeue's answer without it can be trusted */
+	/* accounting has this very run, and it may still end there */
+	int matched;
+	int trusted;	/* squeue's answer without it can be trusted */
+	int later;	/* accounting has a later run of the job */
+	unsigned polls; /* in which accounting lacked the later run */
 };
 
 struct lookups {
@@ -150,33 +156,21 @@ is_shown(const struct lookups *a, const struct lookup_key *key)
 	    (poll != NULL && *poll == a->c->listing.number);
 }
 
-void
-lookup_listed(struct lookups *a, int trusted)
+/*
+ * Does squeue show a later run of the job?  Then this one is over, and
+ * accounting has its end or will not get one.
+ */
+static int
+is_reused(const struct lookups *a, const struct lookup_key *key)
 {
-	struct lookup_key *key;
-	size_t i;
+	struct open_run *run;
+	size_t at = 0;
 
-	/* The details of the runs of the previous poll were sent. */
-	keys_drop(a, LOOKUP_LIVE);
-	for (i = 0; i < a->n; i++) {
-		key = &a->keys[i];
-		if (key->state == LOOKUP_ACCOUNTING)
-			continue;
-		if (is_shown(a, key)) {
-			key->state = LOOKUP_LIVE;
-			continue;
-		}
-		/* Without accounting only slurmctld may know the end. */
-		if (!a->c->slurm.accounting) {
-			key->state = LOOKUP_LIVE;
-			(void)idmap_put(&a->c->work.details, key->job, NULL);
-			continue;
-		}
-		key->state = LOOKUP_ACCOUNTING;
-		key->matched = 0;
-		key->trusted = trusted;
-		(void)idmap_put(&a->c->work.accounting, key->job, NULL);
-	}
+	while ((run = open_of_job(&a->c->open, key->job, &at)) != NULL)
+		if ((run->flags & (OPEN_RUNNING | OPEN_LEFT)) == OPEN_RUNNING &&
+		    run->start > key->start)
+			return 1;
+	return 0;
 }
 
 void
@@ -196,8 +190,10 @@ lookup_row(struct lookups *a, struct job_snapshot *s)
 		key = &a->keys[i];
 		if (key->job != job->key.job || key->state != LOOKUP_ACCOUNTING)
 			continue;
+		key->later |= key->start < job->key.start;
 		if (key->start == job->key.start)
-			key->matched = 1;
+			key->matched = s->state->phase == PHASE_ENDED ||
+			    !is_reused(a, key);
 		else if (job->submit != 0 && job->submit <= key->start &&
 		    key->start < job->key.start &&
 		    s->state->phase == PHASE_ENDED) {
@@ -248,7 +244,7 @@ lookup_permission(struct lookups *a, int proved)
 		for (i = 0; i < a->n; i++)
 			if (a->keys[i].lookup == lookup &&
 			    a->keys[i].state == LOOKUP_UNKNOWN)
-				a->keys[i].state = LOOKUP_LIVE;
+				a->keys[i].state = LOOKUP_ANSWERED;
 		i = 0;
 	}
 	/*
@@ -256,16 +252,77 @@ lookup_permission(struct lookups *a, int proved)
 	 * again.
 	 */
 	keys_drop(a, LOOKUP_UNKNOWN);
+	keys_drop(a, LOOKUP_ANSWERED);
+}
+
+/* Sends the answers about unknown runs, when our permission is proved. */
+static void
+unknown_prove(struct lookups *a)
+{
+	if (a->checking)
+		return;
+	if (permission_known(a->c)) {
+		lookup_permission(a, 1);
+		return;
+	}
+	a->checking = 1;
+	a->c->work.permission = 1;
+	wake(a->c);
+}
+
+/* squeue does not show the run.  Returns 1 when Slurm does not know it. */
+static int
+key_unlisted(struct lookups *a, struct lookup_key *key, int trusted)
+{
+	if (a->c->slurm.accounting) {
+		key->state = LOOKUP_ACCOUNTING;
+		key->matched = key->later = 0;
+		key->trusted = trusted;
+		(void)idmap_put(&a->c->work.accounting, key->job, NULL);
+		return 0;
+	}
+	/* Without accounting only slurmctld may know the end. */
+	if (trusted && is_reused(a, key)) {
+		key->state = LOOKUP_UNKNOWN;
+		return 1;
+	}
+	key->state = LOOKUP_LIVE;
+	(void)idmap_put(&a->c->work.details, key->job, NULL);
+	return 0;
+}
+
+void
+lookup_listed(struct lookups *a, int trusted)
+{
+	struct lookup_key *key;
+	size_t i;
+	int unknown = 0;
+
+	/* The details of the runs of the previous poll were sent. */
 	keys_drop(a, LOOKUP_LIVE);
+	for (i = 0; i < a->n; i++) {
+		key = &a->keys[i];
+		if (key->state == LOOKUP_ACCOUNTING)
+			continue;
+		if (is_shown(a, key))
+			key->state = LOOKUP_LIVE;
+		else
+			unknown |= key_unlisted(a, key, trusted);
+	}
+	if (unknown)
+		unknown_prove(a);
 }
 
 /*
  * Neither squeue nor accounting has the run.  Decides whether the answers can
- * be trusted.
+ * be trusted.  slurmdbd gets the runs of a job in their order: it may still get
+ * this one while it lacks a later one.
  */
 static enum lookup_state
-key_unmatched(struct lookups *a, const struct lookup_key *key, int trusted)
+key_unmatched(struct lookups *a, struct lookup_key *key, int trusted)
 {
+	if (key->trusted && trusted && is_reused(a, key) && !key->later)
+		return ++key->polls < LATER_POLLS ? LOOKUP_NEW : LOOKUP_LIVE;
 	if (key->trusted && trusted)
 		return LOOKUP_UNKNOWN;
 	log_limited(&a->untrusted, log_notice,
@@ -292,13 +349,6 @@ lookup_accounted(struct lookups *a, uint64_t job, int trusted)
 		unknown |= key->state == LOOKUP_UNKNOWN;
 		more |= key->state == LOOKUP_ACCOUNTING;
 	}
-	if (!unknown || more || a->checking)
-		return;
-	if (permission_known(a->c)) {
-		lookup_permission(a, 1);
-		return;
-	}
-	a->checking = 1;
-	a->c->work.permission = 1;
-	wake(a->c);
+	if (unknown && !more)
+		unknown_prove(a);
 }

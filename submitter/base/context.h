@@ -35,6 +35,7 @@ struct payload;
 struct reconcile;
 struct resolver;
 struct rest_delivery;
+struct slurm_lookup;
 struct spool;
 struct sync;
 struct topology;
@@ -107,6 +108,7 @@ struct submitter {
 	struct node_states *nodes;
 	/* reconcile */
 	struct missing_runs *missing;
+	struct slurm_lookup *lookup;
 	struct reconcile *reconcile;
 	struct sync *sync;
 	struct backfill *backfill;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs that are open in the spool and unknown to Slurm.  One answer proves
- * nothing: only two answers an hour apart count.  Many unknown runs have
+ * nothing: only two answers an hour apart count.  An unconfirmed run whose job
+ * id Slurm shows with a later submission needs one.  Many unknown runs have
  * another cause, such as a lost database, and they may be reported in small
  * groups.  So the number of runs that are ended within an hour is limited to
  * what a site may lose by accident.
@@ -59,26 +60,6 @@ is_asked(const struct missing_runs *k, const struct spool_run *run)
 	return !spool_policy(k->s->spool)->from_stream ||
 	    ((run->flags & RUN_IN_DOUBT) && k->asked != 0 &&
 		spool_now(k->s->spool) - k->asked < NOT_FOUND_GAP);
-}
-
-void
-missing_report(struct missing_runs *k, const struct run_key *key)
-{
-	struct spool *sp = k->s->spool;
-	struct spool_run run;
-
-	if (spool_find(sp, key, &run) != 1 || run.end != 0 ||
-	    !is_asked(k, &run))
-		return;
-	if (run.not_found_count == 0) {
-		run.not_found_at = spool_now(sp);
-		run.not_found_count = 1;
-	} else if (spool_now(sp) - run.not_found_at >= NOT_FOUND_GAP)
-		run.not_found_count = 2;
-	spool_save(sp, &run);
-	/* Further answers do not delay the decision. */
-	if (!evtimer_pending(k->timer, NULL))
-		timer_after(k->timer, NOT_FOUND_WAIT);
 }
 
 struct unknown_scan {
@@ -143,6 +124,15 @@ unknown_one(struct spool *sp, struct spool_run *run, void *arg)
  * has to be ended.  The run is kept for an admin.
  */
 static int
+unconfirmed_reject(struct missing_runs *k, struct spool_run *run,
+    const char *reason)
+{
+	k->s->n.rejected++;
+	k->s->n.rejected_by[REJECT_UNKNOWN]++;
+	return spool_set_unknown(k->s->spool, run, reason);
+}
+
+static int
 unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct unknown_scan *d = arg;
@@ -157,9 +147,7 @@ unknown_unconfirmed(struct spool *sp, struct spool_run *run, void *arg)
 	    "it as unknown twice: its start is not sent; the run is kept, "
 	    "see `cc-slurm-adapterctl queue --rejected`",
 	    run_key_text(&run->key));
-	d->k->s->n.rejected++;
-	d->k->s->n.rejected_by[REJECT_UNKNOWN]++;
-	return spool_set_unknown(sp, run,
+	return unconfirmed_reject(d->k, run,
 	    "the run was never seen running, and neither squeue nor accounting "
 	    "has it");
 }
@@ -246,6 +234,52 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	k->twice = 0;
 	if (!force)
 		k->lately += d.n;
+}
+
+/*
+ * Slurm shows the job id with a later submission, so the run is over.
+ * Accounting gets the runs of a job in their order and has the later one, so it
+ * will not get this one.
+ */
+static void
+reused_report(struct missing_runs *k, struct spool_run *run)
+{
+	log_about(LOG_ID_RUN_REJECTED, run->key.cluster, run->key.job);
+	log_warnx(
+	    "%s: the run was never seen running, and its job id belongs to a "
+	    "later submission: its start is not sent; the run is kept, see "
+	    "`cc-slurm-adapterctl queue --rejected`",
+	    run_key_text(&run->key));
+	if (unconfirmed_reject(k, run,
+		"the run was never seen running, and its job id belongs to a "
+		"later submission") == -1)
+		return;
+	commit_soon(k->s->commit);
+	wake(k->s, WAKE_DELIVERY);
+}
+
+void
+missing_report(struct missing_runs *k, const struct run_key *key)
+{
+	struct spool *sp = k->s->spool;
+	struct spool_run run;
+
+	if (spool_find(sp, key, &run) != 1 || run.end != 0 ||
+	    !is_asked(k, &run))
+		return;
+	if (spool_is_reused(sp, &run)) {
+		reused_report(k, &run);
+		return;
+	}
+	if (run.not_found_count == 0) {
+		run.not_found_at = spool_now(sp);
+		run.not_found_count = 1;
+	} else if (spool_now(sp) - run.not_found_at >= NOT_FOUND_GAP)
+		run.not_found_count = 2;
+	spool_save(sp, &run);
+	/* Further answers do not delay the decision. */
+	if (!evtimer_pending(k->timer, NULL))
+		timer_after(k->timer, NOT_FOUND_WAIT);
 }
 
 void

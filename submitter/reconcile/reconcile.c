@@ -28,8 +28,7 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 
-#define LOOKUP_BATCH 256   /* keys of one lookup */
-#define FOREIGN_MAX  20000 /* runs taken from cc-backend in one round */
+#define FOREIGN_MAX 20000 /* runs taken from cc-backend in one round */
 /* runs shown although they are done; more wait for the next round */
 #define SUSPECTS_MAX 4096
 #define FAILED_WAIT  60000 /* ms after a round that failed */
@@ -56,7 +55,6 @@ struct reconcile {
 	uint64_t request;
 	const struct reconcile_filter *filter; /* NULL = all runs */
 	void *filter_arg;
-	uint64_t ask;	/* number of the last lookup */
 	unsigned diffs; /* of the round under way */
 	/* of the last whole round */
 	time_t at;	  /* wall clock; 0 = never */
@@ -258,83 +256,10 @@ missing_walk(struct reconcile *r, spool_fn *fn)
 		continue;
 }
 
-/* --- lookups in Slurm --- */
-
-/* One lookup message to the collector: keys of one cluster. */
-struct question {
-	struct submitter *s;
-	uint64_t *number; /* of the last lookup */
-	char cluster[CLUSTER_MAX];
-	struct writer keys;
-	uint32_t n;
-};
-
-static void
-question_send(struct question *q)
-{
-	struct channel *c = submitter_feeder(q->s);
-	struct writer w;
-
-	if (q->n > 0 && c != NULL) {
-		wr_init(&w, q->keys.len + CLUSTER_MAX + 32);
-		wr_str(&w, q->cluster);
-		wr_u64(&w, ++*q->number);
-		wr_u32(&w, q->n);
-		wr_mem(&w, q->keys.buf, q->keys.len);
-		channel_send(c, MSG_LOOKUP, 0, &w, -1);
-		wr_clear(&w);
-		missing_asked(q->s->missing);
-	}
-	wr_reset(&q->keys);
-	q->n = 0;
-}
-
-static int
-question_add(struct spool *sp, struct spool_run *run, void *arg)
-{
-	struct question *q = arg;
-
-	if (!(run->flags & RUN_IN_DOUBT) ||
-	    strcmp(run->key.cluster, q->cluster) != 0)
-		return 0;
-	wr_run_key(&q->keys, &run->key);
-	if (++q->n == LOOKUP_BATCH)
-		question_send(q);
-	return 0;
-}
-
-/* Sends the collector the keys of the runs that it has to look up in Slurm. */
-static void
-lookup_send(struct submitter *s, uint64_t *number)
-{
-	struct question q = { .s = s, .number = number };
-	struct spool_after after;
-	struct run_key name;
-	int64_t cursor;
-	unsigned i;
-
-	wr_init(&q.keys, LOOKUP_BATCH * (CLUSTER_MAX + 32));
-	for (i = 0; spool_cluster(s->spool, i, &name, &cursor); i++) {
-		snprintf(q.cluster, sizeof(q.cluster), "%s", name.cluster);
-		memset(&after, 0, sizeof(after));
-		while (spool_each(s->spool, DEST_REST, START_COMMITTED, &after,
-			   SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
-			continue;
-		/* Unconfirmed runs are due after all others. */
-		after = (struct spool_after) { .due = DUE_UNCONFIRMED };
-		while (
-		    spool_each(s->spool, spool_first_dest(s->spool), START_DUE,
-			&after, SPOOL_PAGE, question_add, &q) == SPOOL_PAGE)
-			continue;
-		question_send(&q);
-	}
-	wr_clear(&q.keys);
-}
-
 void
 reconcile_peer(struct reconcile *r)
 {
-	lookup_send(r->s, &r->ask);
+	slurm_lookup_in_doubt(r->s->lookup);
 	/* Without cc-backend there are no comparisons that look runs up. */
 	if (spool_policy(r->s->spool)->whole)
 		timer_after(r->timer,

@@ -12,6 +12,7 @@
 
 struct missing_runs;
 struct reconcile;
+struct slurm_lookup;
 struct submitter;
 struct summary;
 
@@ -63,6 +64,18 @@ const char *reconcile_filtered(struct reconcile *r,
 /* A collector is connected: sends the lookups that could not be sent before. */
 void reconcile_peer(struct reconcile *r);
 void reconcile_status(struct reconcile *r, uint64_t request);
+
+/* slurm_lookup.c: runs that the collector looks up in Slurm */
+
+struct slurm_lookup *slurm_lookup_new(struct submitter *s);
+/* All runs in doubt are looked up. */
+void slurm_lookup_in_doubt(struct slurm_lookup *k);
+/*
+ * A record of the run with this row was stored.  If the run waits for an
+ * unconfirmed one with an earlier submission, that one is looked up, again
+ * every 30 s until Slurm has answered.
+ */
+void slurm_lookup_record(struct slurm_lookup *k, int64_t id);
 
 /* missing_runs.c: runs that Slurm does not know */
 

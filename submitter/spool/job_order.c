@@ -169,6 +169,54 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	return spool_save(sp, next);
 }
 
+/* Does the later run wait for an unconfirmed one, and is itself confirmed? */
+static int
+is_reuse(const struct spool_run *early, const struct spool_run *later)
+{
+	int d, waits_for = 0;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		waits_for |= early->due[d] == DUE_UNCONFIRMED &&
+		    spool_is_start(early->state[d]) &&
+		    later->state[d] == START_BLOCKED;
+	return waits_for && !(later->flags & RUN_UNCONFIRMED) &&
+	    early->key.start < later->key.start && early->submit != 0 &&
+	    early->submit < later->submit;
+}
+
+int
+spool_is_reused(struct spool *sp, const struct spool_run *run)
+{
+	struct spool_run rows[SIBLINGS_MAX];
+	int n, i;
+
+	if (!(run->flags & RUN_UNCONFIRMED))
+		return 0;
+	n = siblings(sp, run, rows);
+	for (i = 0; i < n; i++)
+		if (is_reuse(run, &rows[i]))
+			return 1;
+	return 0;
+}
+
+int
+spool_waits_for_reused(struct spool *sp, int64_t id)
+{
+	struct spool_run rows[SIBLINGS_MAX], run;
+	int d, n, i;
+	uint64_t blocked = 0;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		blocked += spool_count(sp, (enum dest)d, START_BLOCKED);
+	if (blocked == 0 || spool_get(sp, id, &run) != 1)
+		return 0;
+	n = siblings(sp, &run, rows);
+	for (i = 0; i < n; i++)
+		if (is_reuse(&rows[i], &run))
+			return 1;
+	return 0;
+}
+
 int
 spool_set_unknown(struct spool *sp, struct spool_run *run, const char *reason)
 {

@@ -397,6 +397,13 @@ int spool_release(struct spool *sp, const struct spool_run *run,
 int spool_set_unknown(struct spool *sp, struct spool_run *run,
     const char *reason);
 /*
+ * 1 when a start of the job waits for this unconfirmed run, and Slurm shows
+ * that one with a later submission: a requeue, or another job with the id.
+ */
+int spool_is_reused(struct spool *sp, const struct spool_run *run);
+/* 1 when the run with this row waits for such an unconfirmed run. */
+int spool_waits_for_reused(struct spool *sp, int64_t id);
+/*
  * cc-backend lacks a run of a backfill: its start is due, in the order of the
  * job.
  */

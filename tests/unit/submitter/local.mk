@@ -204,6 +204,14 @@ test_missing_runs_SOURCES = \
 test_missing_runs_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_missing_runs_LDADD = $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_slurm_lookup
+TESTS += test_slurm_lookup
+test_slurm_lookup_SOURCES = \
+	tests/unit/submitter/reconcile/test_slurm_lookup.c \
+	$(SUBMITTER_SIMULATION)
+test_slurm_lookup_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_slurm_lookup_LDADD = $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_sync_command
 TESTS += test_sync_command
 test_sync_command_SOURCES = \

@@ -387,6 +387,7 @@ sim_begin(void)
 	sim.conflict = conflict_new(&sim);
 	sim.meta = meta_delivery_new(&sim);
 	sim.missing = missing_runs_new(&sim);
+	sim.lookup = slurm_lookup_new(&sim);
 	sim.reconcile = reconcile_new(&sim);
 	sim.failover = failover_new(&sim);
 	spool_watermark(sim.spool, "alpha", 0);

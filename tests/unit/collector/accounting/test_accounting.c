@@ -906,6 +906,82 @@ test_absence_of_one(void)
 	CHECK_STR(said_to_submitter(), "not-found 7: 12/100");
 }
 
+/* squeue shows job 12 again, with a later submission. */
+static void
+shown_again(void)
+{
+	struct open_run *run;
+
+	runs_looked_up();
+	run = open_put(&c->open, 12, SIM_EPOCH + 150);
+	CHECK(run != NULL);
+	run->flags = OPEN_RUNNING | OPEN_RESOURCES_SENT;
+	lookup_listed(c->lookups, 1);
+	acct_kick(acct);
+}
+
+/*
+ * slurmdbd may still get the end of a run as long as it lacks a later run of
+ * the job: another poll asks again.  An earlier run that is still running in
+ * accounting will not get an end.
+ */
+static const struct {
+	const char *state; /* of run 12/100 in accounting; NULL = no row */
+	int later;	   /* accounting has run 12/150 */
+	const char *said;
+	int again;
+} reused[] = {
+	{ NULL, 0, "not-found 7: 10/100", 1 },
+	{ NULL, 1, "not-found 7: 10/100 12/100", 0 },
+	{ "RUNNING", 1, "not-found 7: 10/100 12/100", 0 },
+	{ "COMPLETED", 1, "end 12/100-120 completed, not-found 7: 10/100", 0 },
+};
+
+static const char *
+rows_of_reused(size_t i)
+{
+	int ended = reused[i].state != NULL &&
+	    strcmp(reused[i].state, "COMPLETED") == 0;
+
+	return rows(ROW(11, "COMPLETED", 100, 300),
+	    reused[i].state == NULL ?
+		"" :
+		ROW(12, reused[i].state, 100, ended ? 120 : SIM_NEVER),
+	    reused[i].later ? ROW(12, "RUNNING", 150, SIM_NEVER) : "");
+}
+
+static void
+test_absence_of_reused(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(reused) / sizeof(reused[0]); i++) {
+		begin_with_sentinel();
+		c->permission = PERMISSION_OPERATOR;
+		c->permission_poll = 5;
+		shown_again();
+		sim_answer("sacct", rows_of_reused(i));
+		CHECK_STR(said_to_submitter(), reused[i].said);
+		lookup_listed(c->lookups, 1);
+		CHECK_INT(lookup_has(c->lookups, 12, SIM_EPOCH + 100),
+		    reused[i].again);
+	}
+}
+
+/* Without accounting, only a later run of the job proves anything. */
+static void
+test_reused_alone(void)
+{
+	begin();
+	c->slurm.accounting = 0;
+	c->listing.number = 5;
+	c->permission = PERMISSION_OPERATOR;
+	c->permission_poll = 5;
+	shown_again();
+	CHECK_STR(said_to_submitter(), "not-found 7: 12/100");
+	CHECK(lookup_has(c->lookups, 10, SIM_EPOCH + 100));
+}
+
 /* A run that was reported as ended is reported again. */
 static void
 test_lookup_of_done(void)
@@ -1030,6 +1106,8 @@ main(void)
 	test_steps();
 	test_absence();
 	test_absence_of_one();
+	test_absence_of_reused();
+	test_reused_alone();
 	test_lookup_of_done();
 	test_absence_shown();
 	test_recorded();

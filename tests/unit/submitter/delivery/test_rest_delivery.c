@@ -359,6 +359,7 @@ begin(void)
 	s.commit_check = commit_check_new(&s);
 	s.conflict = conflict_new(&s);
 	s.missing = missing_runs_new(&s);
+	s.lookup = slurm_lookup_new(&s);
 	s.reconcile = reconcile_new(&s);
 	s.sync = sync_new(&s);
 	s.backfill = backfill_new(&s);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job id that Slurm has given again, with a simulated clock: slurmctld has
+ * forgotten an unconfirmed run, and the next run of the id waits for it.  The
+ * collector is asked at once, and its first answer is enough.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "submitter/reconcile/reconcile.h"
+#include "tests/unit/check.h"
+#include "tests/unit/loop.h"
+#include "tests/unit/submitter/simulation.h"
+
+static struct channel *ours, *theirs;
+static unsigned n_lookups, n_keys;
+static struct run_key asked; /* the first key of the last lookup */
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	char cluster[CLUSTER_MAX];
+
+	(void)c;
+	(void)fd;
+	(void)arg;
+	CHECK_INT(h->type, MSG_LOOKUP);
+	n_lookups++;
+	rd_name(r, cluster, sizeof(cluster));
+	CHECK_STR(cluster, "alpha");
+	rd_u64(r);
+	n_keys = rd_u32(r);
+	rd_run_key(r, &asked);
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+	(void)c;
+	(void)arg;
+	check_that(0, why, __FILE__, __LINE__);
+}
+
+static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
+
+static void
+begin(void)
+{
+	int fds[2];
+
+	sim_begin();
+	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	ours = channel_new(sim.w->base, fds[0], ROLE_SUBMITTER, ROLE_COLLECTOR,
+	    &channel_ops, NULL);
+	theirs = channel_new(sim.w->base, fds[1], ROLE_COLLECTOR,
+	    ROLE_SUBMITTER, &channel_ops, NULL);
+	sim.w->peers[ROLE_COLLECTOR] = ours;
+	n_lookups = n_keys = 0;
+}
+
+static void
+end(void)
+{
+	sim.w->peers[ROLE_COLLECTOR] = NULL;
+	channel_free(ours);
+	channel_free(theirs);
+	sim_end();
+}
+
+static void
+pass(int64_t ms)
+{
+	sim_run(ms);
+	loop_settle(sim.w->base);
+}
+
+static struct run_key
+key_of(int64_t start)
+{
+	struct run_key key = { .cluster = "alpha", .job = 7, .start = start };
+
+	return key;
+}
+
+/* Stores a record of job 7 and does what main.c does then. */
+static void
+record(int64_t submit, int64_t start, unsigned flags)
+{
+	struct job job;
+	int64_t id;
+
+	job_init(&job);
+	job.key = key_of(start);
+	job.submit = submit;
+	job.flags = JOB_HAS_START | flags;
+	CHECK(spool_put(sim.spool, &job, &id) <= PUT_KNOWN);
+	slurm_lookup_record(sim.lookup, id);
+	job_clear(&job);
+	pass(0);
+}
+
+static void
+not_found(int64_t start)
+{
+	struct run_key key = key_of(start);
+
+	missing_report(sim.missing, &key);
+	pass(0);
+}
+
+/* The id was given again: the run that Slurm shows does not wait. */
+static void
+test_reused(void)
+{
+	begin();
+	record(990, 1000, JOB_UNCONFIRMED);
+	record(1002, 1003, JOB_UNCONFIRMED);
+	CHECK_INT(sim_state(7, 1003), START_BLOCKED);
+	/* Slurm has not shown the second one yet. */
+	CHECK_INT(n_lookups, 0);
+	record(1002, 1003, JOB_LIVE);
+	CHECK_INT(sim_state(7, 1003), START_BLOCKED);
+	CHECK_INT(n_lookups, 1);
+	CHECK_INT(n_keys, 1);
+	CHECK_INT(asked.start, 1000);
+	/* until Slurm has answered */
+	record(1002, 1003, JOB_LIVE);
+	CHECK_INT(n_lookups, 1);
+	pass(30000);
+	CHECK_INT(n_lookups, 2);
+	not_found(1000);
+	CHECK_INT(sim_state(7, 1000), START_REJECTED);
+	CHECK_INT(sim_state(7, 1003), START_DUE);
+	pass(60000);
+	CHECK_INT(n_lookups, 2);
+	end();
+}
+
+/* The lookup shows the first run: it is first. */
+static void
+test_known(void)
+{
+	begin();
+	record(990, 1000, JOB_UNCONFIRMED);
+	record(1002, 1003, JOB_LIVE);
+	CHECK_INT(n_lookups, 1);
+	record(990, 1000, JOB_LIVE);
+	CHECK_INT(sim_state(7, 1000), START_DUE);
+	CHECK_INT(sim_state(7, 1003), START_BLOCKED);
+	pass(60000);
+	CHECK_INT(n_lookups, 1);
+	not_found(1000);
+	CHECK_INT(sim_state(7, 1000), START_DUE);
+	end();
+}
+
+/* One submission, and a run that Slurm does not show yet, prove nothing. */
+static void
+test_one_answer(void)
+{
+	begin();
+	record(990, 1000, JOB_UNCONFIRMED);
+	not_found(1000);
+	pass(5000);
+	CHECK_INT(sim_state(7, 1000), START_DUE);
+	record(1002, 1003, JOB_UNCONFIRMED);
+	not_found(1000);
+	pass(5000);
+	CHECK_INT(sim_state(7, 1000), START_DUE);
+	end();
+	begin();
+	record(0, 1000, JOB_UNCONFIRMED);
+	record(1002, 1003, JOB_LIVE);
+	not_found(1000);
+	pass(60000);
+	CHECK_INT(sim_state(7, 1000), START_DUE);
+	CHECK_INT(n_lookups, 0);
+	end();
+}
+
+int
+main(void)
+{
+	test_reused();
+	test_known();
+	test_one_answer();
+	return check_done();
+}

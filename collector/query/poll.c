@@ -168,12 +168,15 @@ quiet_max(const struct poll *y)
 	return most < QUIET_MAX_S ? most : QUIET_MAX_S;
 }
 
-/* slurmctld has just started; its clock may have been set back since then. */
+/*
+ * slurmctld has just started; its clock may have been set back since then.  In
+ * the first second sdiag prints 0 as the time of the start.
+ */
 static int
 is_settling(const struct sdiag *s)
 {
-	return s->since > 0 && s->clock >= s->since &&
-	    s->clock - s->since < SETTLE_S;
+	return s->since <= 0 ||
+	    (s->clock >= s->since && s->clock - s->since < SETTLE_S);
 }
 
 /* Notes since when each answer is of a slurmctld that has just started. */
@@ -196,7 +199,8 @@ queue_drained(struct slurm_clock *k, const struct sdiag *s)
 	if (k->settles == 0 || now_s() - k->settles >= SETTLE_MAX_S)
 		k->drained = s->clock;
 	else if (k->drained == 0)
-		k->drained = s->since - OUTAGE_MAX_S;
+		k->drained = (s->since > 0 ? s->since : s->clock) -
+		    OUTAGE_MAX_S;
 }
 
 /*

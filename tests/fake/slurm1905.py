@@ -121,9 +121,13 @@ class Replay:
             print(CLUSTER)
 
     def sdiag(self, _):
+        now = int(time.time())
         print("*******************************************************\n"
               "sdiag output at Sat Nov 21 00:00:00 2026 (%d)\n"
-              "Server thread count:  3\nAgent queue size:     0\nDBD Agent queue size: 0" % time.time())
+              "Data since      Fri Nov 20 00:00:00 2026 (%d)\n"
+              "*******************************************************\n"
+              "Server thread count:  3\nAgent queue size:     0\nDBD Agent queue size: 0"
+              % (now, now - now % 86400 - 86400))
 
 
 def main():

@@ -533,6 +533,9 @@ show_clock(struct text *t)
 	int64_t since = slurm.ctld_began > midnight ? slurm.ctld_began :
 						      midnight;
 
+	/* slurmctld notes the time in the first run of its background thread. */
+	if (now >= slurm.ctld_began && now - slurm.ctld_began < 2)
+		since = 0;
 	add(t,
 	    "*******************************************************\n"
 	    "sdiag output at Sat Nov 21 17:32:24 2026 (%lld)\n"

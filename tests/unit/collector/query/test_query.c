@@ -961,6 +961,33 @@ test_poll_quiet_settles(void)
 	every_s = 60;
 }
 
+/*
+ * In the minute in which each poll reads accounting, a hook event does not wait
+ * for the answer: the start is sent before.
+ */
+static void
+test_hook_in_first_minute(void)
+{
+	struct shown idle = { "", 0, 0, { 5, 4, 3, 2, 1 }, 0 };
+
+	begin();
+	idle.since = slurm_now(c);
+	every_s = 5;
+	CHECK_INT(asks_accounting(&idle), 1);
+	sim_pass(every_s);
+	poll_start(poll);
+	sim_answer("squeue", "");
+	if (strncmp(sim_asked(), "sdiag", 5) == 0)
+		shown_answer(&idle);
+	CHECK_STR(sim_asked(), "sacct");
+	hook_event_add(hooks, 5, 10, EVENT_START);
+	CHECK_STR(sim_asked(), "sacct scontrol");
+	sim_answer("scontrol", record(10, "RUNNING"));
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	CHECK_STR(sim_asked(), "sacct");
+	every_s = 60;
+}
+
 /* The wait ends before slurmQueryMaxSpan excludes a part of the range. */
 static void
 test_poll_quiet_max_span(void)
@@ -1111,6 +1138,42 @@ test_drained_settles(void)
 	CHECK_INT(c->clock.drained, back - 86400);
 	counts_read(back + 61, back);
 	CHECK_INT(c->clock.drained, back + 61);
+}
+
+/* In the first second sdiag prints 0 as the time of the start. */
+static void
+test_drained_starts(void)
+{
+	const long long back = SDIAG_CLOCK + 20000;
+
+	begin();
+	since_read(SDIAG_CLOCK - 500);
+	counts_read(back, 0);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	counts_read(back + 5, back + 1);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK);
+	counts_read(back + 61, back + 1);
+	CHECK_INT(c->clock.drained, back + 61);
+	/* This process has begun with slurmctld. */
+	begin();
+	counts_read(back, 0);
+	CHECK_INT(c->clock.drained, back - 86400);
+	counts_read(back + 5, back + 1);
+	CHECK_INT(c->clock.drained, back - 86400);
+	counts_read(back + 61, back + 1);
+	CHECK_INT(c->clock.drained, back + 61);
+}
+
+/* sdiag without that time: the watermark moves after five minutes. */
+static void
+test_drained_without_since(void)
+{
+	begin();
+	counts_read(SDIAG_CLOCK, 0);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK - 86400);
+	sim_pass(300);
+	counts_read(SDIAG_CLOCK + 300, 0);
+	CHECK_INT(c->clock.drained, SDIAG_CLOCK + 300);
 }
 
 /* The outage was long: the time before which nothing is lacking stays. */
@@ -1321,11 +1384,14 @@ main(void)
 	test_poll_quiet();
 	test_poll_quiet_ends();
 	test_poll_quiet_settles();
+	test_hook_in_first_minute();
 	test_poll_quiet_max_span();
 	test_poll_rows_no_round();
 	test_poll_quiet_unproved();
 	test_poll_clock();
 	test_drained_settles();
+	test_drained_starts();
+	test_drained_without_since();
 	test_drained_long_outage();
 	test_drained_resets();
 	test_restarted();

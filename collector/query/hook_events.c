@@ -342,31 +342,38 @@ expected(const struct hook_events *e, int64_t ms)
 }
 
 /*
- * May slurmctld be queried now, or are more events gathered?  To gather so few
- * that they are queried singly saves no command.  slurmctld must not purge a
- * short job before.
+ * ms until slurmctld is queried, 0 = now; until then more events are gathered.
+ * To gather so few that they are queried singly saves no command.  slurmctld
+ * must not purge a short job before.
  */
-static int
-is_gathered(const struct hook_events *e)
+static int64_t
+gather_left(const struct hook_events *e)
 {
 	int64_t gap = remembered(e) < GATHER_BIG_FROM ? GATHER_MS :
 							GATHER_BIG_MS;
-	int64_t age = e->c->slurm.min_job_age * 1000;
+	int64_t age = e->c->slurm.min_job_age * 1000, left;
 
 	if (!is_burst(e) || expected(e, gap) <= singly(e))
-		return 1;
+		return 0;
 	if (age > 0 && gap > age / 4)
 		gap = age / 4;
-	return now_ms() - e->asked_ms >= gap;
+	left = e->asked_ms + gap - now_ms();
+	return left > 0 ? left : 0;
 }
 
 static void
 slurmctld_kick(struct hook_events *e)
 {
 	const struct cluster *c = e->c;
+	int64_t left;
 
-	if (c->ready && c->synced && !details_busy(e->details) &&
-	    health_wait(&c->ctld) == 0 && is_gathered(e))
+	if (!c->ready || !c->synced || details_busy(e->details) ||
+	    health_wait(&c->ctld) > 0)
+		return;
+	left = gather_left(e);
+	if (left > 0)
+		wake_in(c->site, left);
+	else
 		slurmctld_query_start(e);
 }
 

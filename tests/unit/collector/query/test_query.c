@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include <event2/event.h>
+
 #include "collector/details/details.h"
 #include "collector/query/query_lanes.h"
 #include "collector/track/track.h"
@@ -329,6 +331,33 @@ test_hook_no_burst(void)
 			lanes_run();
 		}
 	}
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+/* The lanes run when the gathering of a burst ends, not at a later tick. */
+static void
+test_hook_burst_wakes(void)
+{
+	struct event_base *base = event_base_new();
+
+	begin();
+	c->site->timer = evtimer_new(base, on_timer, NULL);
+	events_add(10, 20);
+	sim_answer("scontrol", record(10, "RUNNING"));
+	c->site->wake_at = 0;
+	lanes_run();
+	CHECK_STR(sim_asked(), "");
+	CHECK_INT(c->site->wake_at, now_ms() + 1000);
+	event_free(c->site->timer);
+	c->site->timer = NULL;
+	event_base_free(base);
 }
 
 /* slurmctld forgets an ended job after 2 s: a burst waits half a second. */
@@ -1365,6 +1394,7 @@ main(void)
 	test_hook_burst();
 	test_hook_burst_big();
 	test_hook_no_burst();
+	test_hook_burst_wakes();
 	test_hook_burst_short_age();
 	test_hook_unknown_job();
 	test_hook_other_run_open();

@@ -82,14 +82,14 @@ details_wanted(const struct details *d)
 }
 
 int
-details_all_waits(const struct details *d, int burst)
+details_all_waits(const struct details *d, int burst, int64_t begin)
 {
 	int64_t gap = ALL_GAP_S * 1000;
 
 	if (burst && d->all_ms * BURST_SHARE < gap)
 		gap = d->all_ms * BURST_SHARE;
 	return d->c->listing.jobs >= ALL_GAP_FROM && d->all_at != 0 &&
-	    now_ms() - d->all_at < gap;
+	    begin - d->all_at < gap;
 }
 
 int
@@ -243,7 +243,6 @@ static const struct query_type all_query = {
 static void
 all_query_start(struct details *d)
 {
-	d->all_at = now_ms();
 	query_begin(&d->query, d->c, &all_query, d);
 	if (query_start(&d->query) == -1)
 		details_finish(d, 0);
@@ -446,7 +445,7 @@ details_next(struct details *d)
 }
 
 void
-details_start(struct details *d, int all)
+details_start(struct details *d, int all, int64_t begin)
 {
 	d->busy = 1;
 	d->all = all;
@@ -455,8 +454,9 @@ details_start(struct details *d, int all)
 	details_text_begin(d);
 	d->found = 0;
 	idmap_clear(&d->seen);
-	if (all)
+	if (all) {
+		d->all_at = begin;
 		all_query_start(d);
-	else
+	} else
 		details_next(d);
 }

@@ -36,11 +36,15 @@ size_t details_wanted(const struct details *d);
 /*
  * 1 when slurmctld has many jobs and d has queried all of them not long ago: a
  * query for all has to wait.  In a burst it waits for a shorter time, because
- * single queries for the jobs of a burst cost more.
+ * single queries for the jobs of a burst cost more.  begin: monotonic ms, when
+ * the caller's present work began.
  */
-int details_all_waits(const struct details *d, int burst);
-/* Queries all jobs at once, or each singly. */
-void details_start(struct details *d, int all);
+int details_all_waits(const struct details *d, int burst, int64_t begin);
+/*
+ * Queries all jobs at once, or each singly.  begin: the same.  The time between
+ * two queries for all jobs counts from begin to begin.
+ */
+void details_start(struct details *d, int all, int64_t begin);
 enum detail details_verdict(const struct details *d, uint64_t job);
 /* The phase of a job with DETAIL_GOOD. */
 enum slurm_phase details_phase(const struct details *d, uint64_t job);

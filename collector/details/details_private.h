@@ -65,8 +65,9 @@ struct details {
 	size_t at; /* of the job that is queried singly, or exactly */
 	int all;
 	int busy;
-	int64_t all_at; /* monotonic ms: begin of the last query for all jobs */
-	int64_t all_ms; /* its duration */
+	/* monotonic ms: begin of the work with the last query for all jobs */
+	int64_t all_at;
+	int64_t all_ms;	     /* duration of that query */
 	struct pack *pack;   /* owned; NULL = no line is kept */
 	size_t record_bytes; /* bytes of records */
 	int found;	     /* an ended run was found in the answer */

@@ -316,8 +316,9 @@ slurmctld_query_start(struct hook_events *e)
 	idmap_clear(&jobs);
 	if (n == 0)
 		return;
-	all = n > most && !details_all_waits(e->details, is_burst(e));
 	e->asked_ms = now_ms();
+	all = n > most &&
+	    !details_all_waits(e->details, is_burst(e), e->asked_ms);
 	details_forget(e->details);
 	for (event = e->first; event != NULL; event = event->next) {
 		if (event->state != HOOK_EVENT_NEW)
@@ -328,7 +329,7 @@ slurmctld_query_start(struct hook_events *e)
 			break;
 		event->state = HOOK_EVENT_QUERIED;
 	}
-	details_start(e->details, all);
+	details_start(e->details, all, e->asked_ms);
 }
 
 /* Events that come in ms at the rate of the last second. */

@@ -69,6 +69,7 @@ struct poll {
 	/* of these, rows of runs that were known before */
 	size_t known;
 	int64_t asked_at;	/* Slurm's clock */
+	int64_t began;		/* monotonic ms: this poll, or poll_kick() */
 	unsigned commands;	/* of this poll, with those of accounting */
 	unsigned without_clock; /* polls since the clock was read */
 	int clock_due;		/* read the clock after the details */
@@ -409,7 +410,8 @@ details_query_start(struct poll *y)
 	    y->c->listing.jobs < SINGLY_FROM;
 
 	/* The rounds of new runs follow each other at once. */
-	if (all && y->wanted_before == 0 && details_all_waits(y->details, 0)) {
+	if (all && y->wanted_before == 0 &&
+	    details_all_waits(y->details, 0, y->began)) {
 		details_forget(y->details);
 		if (y->clock_due)
 			clock_query_start(y);
@@ -420,7 +422,7 @@ details_query_start(struct poll *y)
 	idmap_clear(&y->c->work.left);
 	step_set(y, POLL_DETAILS);
 	y->commands++;
-	details_start(y->details, all);
+	details_start(y->details, all, y->began);
 }
 
 void
@@ -445,6 +447,7 @@ poll_kick(struct poll *y)
 		return;
 	/* The answer is no round of new runs: no poll follows at once. */
 	y->wanting = 0;
+	y->began = now_ms();
 	details_query_start(y);
 }
 
@@ -625,6 +628,7 @@ poll_start(struct poll *y)
 	c->listing.number++;
 	y->commands = 1;
 	y->asked_at = slurm_now(c);
+	y->began = now_ms();
 	y->bad = 0;
 	y->listed = 0;
 	y->known = 0;

@@ -343,7 +343,7 @@ test_row_waits(void)
 	d = sim_keep(details_new(c, on_details, NULL));
 	acct_details_wanted(acct, d);
 	CHECK_INT(details_wanted(d), 1);
-	details_start(d, 0);
+	details_start(d, 0, now_ms());
 	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 10");
 	sim_answer_failed("scontrol", "",
 	    "slurm_load_jobs error: Invalid job id specified");

@@ -847,6 +847,39 @@ test_poll_rounds(void)
 	free(rest);
 }
 
+/*
+ * The poll 10 s after a query for all jobs of a big cluster queries them again,
+ * also if its squeue takes less time than the one before.
+ */
+static void
+test_poll_all_gap(void)
+{
+	static const struct {
+		int squeue_s;
+		int asks; /* for all jobs */
+	} polls[] = { { 1, 1 }, { 0, 0 }, { 0, 1 }, { 0, 0 }, { 1, 1 } };
+	char text[32 * 1000];
+	size_t n = 0, i;
+
+	for (i = 1; i <= 1000; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+		    "%zu R No %d\n", i, SIM_EPOCH);
+	begin();
+	c->slurm.accounting = 0; /* it would be asked for each job */
+	for (i = 0; i < sizeof(polls) / sizeof(polls[0]); i++) {
+		poll_start(poll);
+		sim_pass(polls[i].squeue_s);
+		sim_answer("squeue", text);
+		CHECK_STR(sim_args("scontrol"),
+		    polls[i].asks ? "--all show job -d -o" : "");
+		if (polls[i].asks)
+			sim_answer("scontrol", record(10, "RUNNING"));
+		while (*sim_asked() != '\0')
+			sdiag_answer();
+		sim_pass(5 - polls[i].squeue_s);
+	}
+}
+
 /* The output of sdiag in a poll, and of squeue. */
 struct shown {
 	const char *squeue;
@@ -1411,6 +1444,7 @@ main(void)
 	test_poll_confirms();
 	test_poll_not_asked();
 	test_poll_rounds();
+	test_poll_all_gap();
 	test_poll_quiet();
 	test_poll_quiet_ends();
 	test_poll_quiet_settles();

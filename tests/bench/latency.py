@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""From hook to cc-backend: latency.py DIR HOOKCLIENT LEDGER RUNS
+"""From hook to cc-backend: latency.py DIR HOOKCLIENT LEDGER RUNS RATE WHAT
 
 Starts RUNS jobs one after the other on the lab of DIR (its controller calls no
-hook), calls the hook client as slurmctld would and waits for the start to
-appear in the stand-in's ledger.  Prints median and 95th percentile.
+hook), at most RATE jobs a second (0: without a limit), calls the hook client as
+slurmctld would and waits for the start to appear in the stand-in's ledger.
+Prints WHAT, median, 95th percentile and the rate that was reached.
+
+More than 12 messages in a second are a burst, which the suite gathers: a machine
+that starts jobs as fast as that measures the wait of a burst.
 """
 import os
 import subprocess
@@ -47,11 +51,15 @@ def wait_for(ledger, at, job):
 
 
 def main():
-    folder, client, ledger, runs = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+    folder, client, ledger, runs, rate, what = sys.argv[1:]
+    runs, gap = int(runs), 1 / float(rate) if float(rate) > 0 else 0
     took = []
     lost = 0
+    first = due = time.monotonic()
     for _ in range(runs):
         job = start_job(folder)
+        time.sleep(max(0, due - time.monotonic()))
+        due = time.monotonic() + gap
         at = os.path.getsize(ledger)
         begin = time.monotonic()
         call_hook(client, folder, job)
@@ -62,9 +70,10 @@ def main():
     took.sort()
     if not took:
         sys.exit("no start arrived")
-    print("%-46s p50 %.0f ms, p95 %.0f ms, lost %d of %d"
-          % ("hook to cc-backend, slurmQueryDelay 0", took[len(took) // 2],
-             took[int(len(took) * 0.95)], lost, runs))
+    print("%-46s p50 %.0f ms, p95 %.0f ms, lost %d of %d, %.1f jobs/s"
+          % ("hook to cc-backend, " + what, took[len(took) // 2],
+             took[int(len(took) * 0.95)], lost, runs,
+             runs / (time.monotonic() - first)))
 
 
 if __name__ == "__main__":

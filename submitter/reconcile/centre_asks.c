@@ -208,6 +208,13 @@ admin_answer(struct centre_asks *a, const struct question *q)
 	answer_send(a, q, &answer);
 }
 
+/* The progress of a backfill, and what is known of a job, are in this process. */
+static int
+needs_collector(enum ask_kind kind)
+{
+	return kind == ASK_LOOKUP || kind == ASK_BACKFILL;
+}
+
 /* Removes the question number i of those that wait, and begins it. */
 static void
 question_begin(struct centre_asks *a, unsigned i)
@@ -219,7 +226,7 @@ question_begin(struct centre_asks *a, unsigned i)
 	    (--a->n_held - i) * sizeof(a->held[0]));
 	a->began = spool_now(a->s->spool);
 	a->n_questions++;
-	if (c == NULL)
+	if (c == NULL && needs_collector(q.ask.kind))
 		answer_error(a, &q, "its collector is not running");
 	else if (role_is_passive(a->s))
 		answer_error(a, &q, "its daemon is the standby");

@@ -582,6 +582,24 @@ test_backfill_refused(void)
 	end();
 }
 
+/* The progress and what is known of a job need no collector. */
+static void
+test_no_collector(void)
+{
+	begin();
+	sim.w->peers[ROLE_COLLECTOR] = NULL;
+	order("_R_.1", ASK_BACKFILL_STATUS, 0);
+	CHECK_STR(answer.error, "");
+	CHECK_STR(answer.text, "none");
+	order("_R_.2", ASK_EXPLAIN, 0);
+	CHECK_STR(answer.error, "");
+	CHECK_STR(answer.text, "job 4711 of alpha");
+	order("_R_.3", ASK_BACKFILL, 3600);
+	CHECK_STR(answer.error, "its collector is not running");
+	CHECK_INT(n_answers, 3);
+	end();
+}
+
 /* About a job that the centre does not have. */
 static void
 test_explain(void)
@@ -727,6 +745,7 @@ main(void)
 	test_backfill_refused();
 	test_backfill_and_lookup();
 	test_explain();
+	test_no_collector();
 	test_clusters_lookups();
 	test_clusters_admin();
 	test_clusters_many();

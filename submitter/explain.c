@@ -442,7 +442,7 @@ explain_begin(struct submitter *s, uint64_t request,
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 
-/* What the last run of the job waits for here, or that it is done. */
+/* The state of the last run of the job in this spool. */
 static void
 last_run_text(const struct explain *x, char *buf, size_t size)
 {

@@ -401,7 +401,7 @@ test_hook_other_run_open(void)
 	CHECK_STR(sim_said(), "event-ack 5");
 }
 
-/* What the hook cannot mean causes no question. */
+/* An event without a valid job id causes no question. */
 static void
 test_hook_without_job(void)
 {
@@ -576,7 +576,7 @@ test_forged_record(void)
 		    "");
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(c->open.n, 0);
-	/* It is left to accounting. */
+	/* Accounting is asked for these jobs. */
 	sim_pass(1);
 	lanes_run();
 	CHECK(is_asked_by_id("10"));
@@ -661,7 +661,7 @@ test_poll(void)
 	/* A run that is known needs no details. */
 	poll_with(listed(10, "R", "No"), NULL, "");
 	CHECK_STR(sim_said(), "");
-	/* It has left; two polls later accounting is asked by its id. */
+	/* The run has left; two polls later accounting is asked by its id. */
 	poll_with("", NULL, "");
 	CHECK_STR(sim_open(c, 10), "10/0 runs left");
 	CHECK_STR(sim_said(), "");
@@ -747,7 +747,7 @@ test_poll_confirms(void)
 	CHECK_STR(sim_open(c, 10), "10/0 runs");
 }
 
-/* What is quarantined, done or pending is not asked for. */
+/* No question names a job that is quarantined, done or pending. */
 static void
 test_poll_not_asked(void)
 {

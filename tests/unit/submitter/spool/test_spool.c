@@ -426,7 +426,7 @@ test_cursor_and_meta(void)
 	CHECK_INT(spool_watermark(sp, "alpha", 400), 0);
 	CHECK_INT(spool_watermark(sp, "beta", 1), 0);
 	CHECK_INT(spool_value_set(sp, "x", "abc", 3), 0);
-	/* What a commit keeps is no earlier than this. */
+	/* The commit stores this time or a later one. */
 	clock = spool_now(sp);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
@@ -715,7 +715,7 @@ test_late(void)
 	file_remove();
 }
 
-/* Which other runs of its job would have cc-backend refuse a run begun anew. */
+/* Other runs of the job that make cc-backend refuse a start. */
 static void
 test_blocked(void)
 {

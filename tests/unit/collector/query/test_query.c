@@ -1185,22 +1185,22 @@ run_looked_up(void)
 	wr_clear(&w);
 }
 
-/* squeue's answer counts as a denial only with a run known before in it. */
+/* A run is unknown to squeue only in an answer with a run known before. */
 static const struct {
 	uint64_t job; /* the only one in squeue's answer */
 	const char *said;
-} denials[] = {
+} unknown_cases[] = {
 	{ 10, "not-found 7: 12/100" },
 	{ 20, "start 20/0 threads" },
 };
 
 static void
-test_poll_denies(void)
+test_poll_unknown(void)
 {
 	const char *sentinel;
 	size_t i;
 
-	for (i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
+	for (i = 0; i < sizeof(unknown_cases) / sizeof(unknown_cases[0]); i++) {
 		begin();
 		/* SlurmUser sees all jobs. */
 		snprintf(c->slurm.slurm_user, sizeof(c->slurm.slurm_user), "%s",
@@ -1211,9 +1211,9 @@ test_poll_denies(void)
 		    sentinel);
 		(void)sim_said();
 		run_looked_up();
-		poll_with(listed(denials[i].job, "R", "No"),
-		    record(denials[i].job, "RUNNING"), sentinel);
-		CHECK_STR(sim_said(), denials[i].said);
+		poll_with(listed(unknown_cases[i].job, "R", "No"),
+		    record(unknown_cases[i].job, "RUNNING"), sentinel);
+		CHECK_STR(sim_said(), unknown_cases[i].said);
 	}
 }
 
@@ -1329,7 +1329,7 @@ main(void)
 	test_drained_long_outage();
 	test_drained_resets();
 	test_restarted();
-	test_poll_denies();
+	test_poll_unknown();
 	test_confirm();
 	test_confirm_forgotten();
 	test_confirm_long_prolog();

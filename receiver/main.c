@@ -316,7 +316,10 @@ on_peer(struct worker *w, enum role peer, struct channel *c)
 	asks_reset(v->asks);
 	intake_peer(v->intake, c);
 	v->told.id = 0;
-	bucket_submitter(v->lease, 0, 0, 0);
+	if (c == NULL)
+		release_submitter_lost(v);
+	if (v->release != RELEASE_WRITES)
+		bucket_submitter(v->lease, 0, 0, 0);
 }
 
 static void

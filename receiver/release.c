@@ -52,9 +52,19 @@ release_begin(struct receiver *v)
 		return;
 	wr_init(&w, 8);
 	wr_u32(&w, (uint32_t)bucket_margin(v->lease));
-	if (channel_send(v->submitter, MSG_DRAIN, 0, &w, -1) == 0)
+	if (channel_send(v->submitter, MSG_DRAIN, 0, &w, -1) == 0) {
 		v->release = RELEASE_DRAINS;
+		log_info("the submitter ends its requests, then the lease is "
+			 "released");
+	}
 	wr_clear(&w);
+}
+
+void
+release_submitter_lost(struct receiver *v)
+{
+	if (v->release == RELEASE_DRAINS)
+		release_over(v, "the submitter has ended before its requests");
 }
 
 void
@@ -72,6 +82,8 @@ release_drained(struct receiver *v, struct channel *c, struct reader *r)
 		    "just started");
 	else {
 		v->release = RELEASE_WRITES;
+		log_info("the submitter has ended its requests; the receiver "
+			 "writes the release of the lease");
 		if (bucket_release(v->lease, on_released) == -1)
 			release_over(v, "this centre is not active any more");
 	}

@@ -329,7 +329,7 @@ has_event(const struct known_run *r, enum history_event event)
 
 /* The state of a run that the spool does not have any more. */
 static const char *
-done_text(const struct known_run *r)
+done_text(const struct explain *x, const struct known_run *r)
 {
 	if (has_event(r, HISTORY_OPTED_OUT))
 		return "the run is not sent: the job has the word of "
@@ -337,12 +337,14 @@ done_text(const struct known_run *r)
 	if (has_event(r, HISTORY_NEVER_RAN))
 		return "the run is not sent: it never ran";
 	if (r->events.len == 0)
-		return "the run is done; the history does not have it";
-	return has_event(r, HISTORY_STOP_TAKEN) ||
-		has_event(r, HISTORY_NATS_STOP) ||
-		has_event(r, HISTORY_LISTED_STOPPED) ?
-	    "the run is delivered" :
-	    "the run is done: nothing of it waits";
+		return "the run is done; the history has no events of it";
+	if (!has_event(r, HISTORY_STOP_TAKEN) &&
+	    !has_event(r, HISTORY_NATS_STOP) &&
+	    !has_event(r, HISTORY_LISTED_STOPPED))
+		return "the run is done: nothing is left to send";
+	return spool_policy(x->s->spool)->whole ?
+	    "the run is done: the stream has the record with its end" :
+	    "the run is delivered";
 }
 
 /* Hooks of no run yet have a cluster when the spool has only one. */
@@ -416,7 +418,7 @@ job_explain(struct explain *x, uint64_t job)
 		if (x->runs[i].key.start != 0 &&
 		    !spool_print(x, &x->runs[i].key))
 			row(x, &x->runs[i].key, 0, "now",
-			    done_text(&x->runs[i]));
+			    done_text(x, &x->runs[i]));
 	}
 	if (x->n > RUNS_MAX)
 		rest_print(x, job, x->runs[RUNS_MAX].key.start);
@@ -442,7 +444,7 @@ explain_begin(struct submitter *s, uint64_t request,
 	worker_ctl_end(s->w, request, CTL_OK, "");
 }
 
-/* What the last run of the job waits for here, or that it is done. */
+/* The state of the last run of the job in this spool. */
 static void
 last_run_text(const struct explain *x, char *buf, size_t size)
 {
@@ -451,13 +453,24 @@ last_run_text(const struct explain *x, char *buf, size_t size)
 
 	*buf = '\0';
 	if (spool_find(x->s->spool, &r->key, &run) != 1) {
-		snprintf(buf, size, "%s", done_text(r));
+		snprintf(buf, size, "%s", done_text(x, r));
 		return;
 	}
 	state_sentence(&run, DEST_NATS, spool_policy(x->s->spool)->whole,
 	    spool_now(x->s->spool), buf, size);
 	if (*buf == '\0')
 		snprintf(buf, size, "the run is not sent");
+}
+
+/* The hooks of no run yet are in the list, but are no run. */
+static unsigned
+runs_count(const struct explain *x)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < x->n; i++)
+		n += x->runs[i].key.start != 0;
+	return n;
 }
 
 void
@@ -467,20 +480,22 @@ explain_line(struct submitter *s, const char *cluster, uint64_t job, char *text,
 	struct ctl_request req = { .n_ids = 1 };
 	struct explain x = { .s = s, .req = &req };
 	char last[LINE_STATE_MAX], vis[LINE_STATE_MAX];
+	unsigned n = 0;
 
 	snprintf(req.text, sizeof(req.text), "%s", cluster);
 	x.runs = calloc(RUNS_READ, sizeof(*x.runs));
-	if (x.runs != NULL)
+	if (x.runs != NULL) {
 		runs_find(&x, job);
+		n = runs_count(&x);
+	}
 	if (x.runs == NULL)
 		snprintf(text, size, "out of memory");
-	else if (x.n == 0 || x.runs[x.n - 1].key.start == 0)
+	else if (n == 0)
 		snprintf(text, size, "its daemon has no run of this job");
 	else {
 		last_run_text(&x, last, sizeof(last));
-		snprintf(text, size, "%u run%s, the last one started %s: %s",
-		    x.n, x.n == 1 ? "" : "s",
-		    time_text(x.runs[x.n - 1].key.start),
+		snprintf(text, size, "%u run%s, the last one started %s: %s", n,
+		    n == 1 ? "" : "s", time_text(x.runs[x.n - 1].key.start),
 		    text_vis(last, vis, sizeof(vis)));
 	}
 	free(x.runs);

@@ -230,7 +230,7 @@ PAYLOAD_LIBS = submitter/payload/libpayload.a \
 HISTORY_LIBS = submitter/history/libhistory.a submitter/base/libbase.a \
 	$(COMMON_LIBS) $(SQLITE_LIBS)
 SPOOL_LIBS = submitter/spool/libspool.a submitter/base/libbase.a \
-	$(COMMON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS)
+	common/worker/libworker.a $(COMMON_LIBS) $(SQLITE_LIBS) $(ZLIB_LIBS)
 NET_LIBS = submitter/net/libnet.a $(CURL_LIBS) $(COMMON_NET_LIBS)
 NATS_BOX_LIBS = submitter/nats/libnats.a $(PAYLOAD_LIBS) $(COMMON_NATS_LIBS)
 BACKEND_LIBS = submitter/backend/libbackend.a $(COMMON_LIBS)

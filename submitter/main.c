@@ -342,6 +342,7 @@ spool_begin_or_die(struct submitter *s)
 	    sizeof(reason));
 	if (s->spool == NULL)
 		fatalx("the spool cannot be opened: %s", reason);
+	spool_inflight(s->spool, &s->w->inflight);
 	log_info("%llu runs in the spool",
 	    (unsigned long long)spool_runs(s->spool));
 }

@@ -281,7 +281,7 @@ control_child_gone(struct child *child)
 		}
 		worker_missing(c, child->role);
 		request_next_worker(c);
-		/* It can have freed any client. */
+		/* request_next_worker() can have freed any client. */
 		c = sup->control->clients;
 	}
 }

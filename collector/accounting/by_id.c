@@ -199,7 +199,7 @@ acct_ids_query(struct accounting *l)
 	}
 	idmap_clear(wanted);
 	*wanted = rest;
-	/* An absent job counts only in an answer that has the sentinel. */
+	/* A job counts as unknown only in an answer with the sentinel. */
 	if (l->sentinel.job != 0 &&
 	    idmap_get(&l->asked, l->sentinel.job) == NULL)
 		(void)id_list_add(ids, l->sentinel.job);

@@ -206,7 +206,7 @@ lookup_row(struct lookups *a, struct job_snapshot *s)
 
 /* One message for all runs of one lookup. */
 static void
-deny(struct lookups *a, uint64_t lookup)
+unknown_report(struct lookups *a, uint64_t lookup)
 {
 	struct run_key *keys = calloc(a->n, sizeof(*keys));
 	size_t i;
@@ -240,7 +240,7 @@ lookup_permission(struct lookups *a, int proved)
 			continue;
 		}
 		lookup = a->keys[i].lookup;
-		deny(a, lookup);
+		unknown_report(a, lookup);
 		for (i = 0; i < a->n; i++)
 			if (a->keys[i].lookup == lookup &&
 			    a->keys[i].state == LOOKUP_UNKNOWN)

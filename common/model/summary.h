@@ -29,7 +29,7 @@ enum problem_kind {
 	PROBLEM_STREAM,	       /* a stream cannot be written or read */
 	PROBLEM_NEWER,	       /* records of a newer version wait */
 	PROBLEM_UNSAFE,	       /* other users can change a file */
-	PROBLEM_ABSENT,	       /* too many runs are absent to be ended */
+	PROBLEM_UNKNOWN,       /* too many runs are unknown to Slurm */
 	PROBLEM_QUARANTINE,    /* workers crashed on a run */
 	PROBLEM_SKIPPED,       /* accounting was not read in full */
 	PROBLEM_REJECTED,      /* cc-backend rejected runs */

@@ -16,7 +16,10 @@
 #define LEASE_MS_MAX	 300000 /* the same; also of an entry that is invalid */
 #define LEASE_WHY_MAX	 200
 
-/* What an entry means; a centre that does not know it takes it as held. */
+/*
+ * The meaning of an entry.  An entry with a state that a centre does not know
+ * counts as held.
+ */
 enum lease_state {
 	LEASE_HELD,	/* its writer is active */
 	LEASE_CLAIMED,	/* the first of a bucket: nobody is active yet */

@@ -257,9 +257,11 @@ meta_send(struct conflict *k, const struct conflict_run *a)
 	memcpy(key.cluster, k->cluster, sizeof(key.cluster));
 	job_init(&job);
 	wr_init(&body, PAYLOAD_MAX);
+	inflight_set(k->s->w->inflight, &key);
 	spool_record(k->s->spool, a->id, &job);
 	payload_edit_meta(k->s->payload, &key, "jobName",
 	    job.name != NULL ? job.name : "", &body);
+	inflight_clear(k->s->w->inflight);
 	req.body = &body;
 	k->meta = breaker_allows(k->s->breaker) &&
 	    http_send(k->s->http, &req) == 0;

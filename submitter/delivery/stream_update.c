@@ -88,7 +88,7 @@ stream_update_send(struct submitter *s)
 		} else if (update_send(s, &late) == 0)
 			sent = 1;
 		else {
-			/* It would be due again at once. */
+			/* Without this time, the update is due again at once. */
 			spool_meta_wait(sp, late.id,
 			    spool_now(sp) + UPDATE_WAIT, 1);
 			commit_soon(s->commit);

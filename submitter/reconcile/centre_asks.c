@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The answers of centre_asks.h.  One question is in work; a newer one replaces
- * it, because the centre sends one at a time.  A run of which the collector tells
- * nothing in time is in neither part of the answer: that is no evidence.
+ * The answers of centre_asks.h.  The centre sends one question at a time about a
+ * cluster: a newer question replaces an older one about the same cluster.  The
+ * collector has one lookup at a time; lookups of other clusters wait.  A run of
+ * which the collector tells nothing in time is in neither part of the answer: that
+ * is no evidence.
  *
  * A run that has a row here is never reported as unknown.  This host ends it, with
  * the evidence of its own collector, and publishes the end.
@@ -32,6 +34,8 @@
 #define POLL_MS 10000
 /* ms between the beginnings of two backfills: each fills the stream */
 #define BACKFILL_MS 60000
+/* questions that wait, one for each cluster; more clusters get an error */
+#define HELD_MAX 16
 /* of the numbers of lookups: those of the reconciliation count from 1 */
 #define LOOKUP_BIT (UINT64_C(1) << 63)
 
@@ -52,12 +56,13 @@ struct centre_asks {
 	struct submitter *s;
 	centre_explain_fn *explain;
 	struct event *timer;
-	struct question q;
-	enum asked runs[ASK_RUNS_MAX]; /* of q */
-	unsigned waiting;	       /* of them ASKED_WAITS */
-	int under_way;		       /* q waits for the collector */
-	struct question held;	       /* begins at the timer */
-	int has_held;
+	struct question q;		/* a lookup */
+	enum asked runs[ASK_RUNS_MAX];	/* of q */
+	unsigned waiting;		/* of them ASKED_WAITS */
+	int under_way;			/* q waits for the collector */
+	int64_t until;			/* spool_now() at which q ends */
+	struct question held[HELD_MAX]; /* not begun, the oldest first */
+	unsigned n_held;
 	int64_t began;	/* spool_now() of the last question; 0 = none */
 	int64_t polled; /* spool_now(); 0 = never */
 	/* spool_now() of the last backfill of the centre; 0 = none */
@@ -126,7 +131,6 @@ question_end(struct centre_asks *a)
 	}
 	a->n_unknown += answer.n;
 	a->under_way = 0;
-	timer_after(a->timer, -1);
 	answer_send(a, &a->q, &answer);
 }
 
@@ -154,72 +158,94 @@ lookup_send(struct centre_asks *a, struct channel *c)
 	channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
 }
 
+static void
+lookup_begin(struct centre_asks *a, const struct question *q, struct channel *c)
+{
+	a->q = *q;
+	memset(a->runs, 0, sizeof(a->runs));
+	a->waiting = q->ask.n;
+	a->under_way = 1;
+	a->until = spool_now(a->s->spool) + ANSWER_MS;
+	lookup_send(a, c);
+}
+
 /* NULL, or why there is no backfill; one at a time, of whomever. */
 static const char *
-backfill_begin(struct centre_asks *a)
+backfill_begin(struct centre_asks *a, const struct question *q)
 {
 	int64_t now = spool_now(a->s->spool);
 	const char *wrong;
 
 	if (a->filled != 0 && now - a->filled < BACKFILL_MS)
 		return "a backfill of the centre began less than a minute ago";
-	wrong = backfill_order(a->s->backfill, a->q.cluster, a->q.ask.from,
-	    a->q.ask.to);
+	wrong = backfill_order(a->s->backfill, q->cluster, q->ask.from,
+	    q->ask.to);
 	if (wrong != NULL)
 		return wrong;
 	a->filled = now;
-	log_notice("the centre has requested this backfill of %s",
-	    a->q.cluster);
+	log_notice("the centre has requested this backfill of %s", q->cluster);
 	return NULL;
 }
 
 /* An order or question of an admin at the centre. */
 static void
-admin_answer(struct centre_asks *a)
+admin_answer(struct centre_asks *a, const struct question *q)
 {
 	struct ask_answer answer;
 	const char *wrong = NULL;
 
-	if (a->q.ask.kind == ASK_BACKFILL)
-		wrong = backfill_begin(a);
-	answer_init(&answer, &a->q);
+	if (q->ask.kind == ASK_BACKFILL)
+		wrong = backfill_begin(a, q);
+	answer_init(&answer, q);
 	if (wrong != NULL)
 		snprintf(answer.error, sizeof(answer.error), "%s", wrong);
-	if (a->q.ask.kind != ASK_EXPLAIN)
+	if (q->ask.kind != ASK_EXPLAIN)
 		backfill_progress(a->s->backfill, answer.text,
 		    sizeof(answer.text));
 	else
-		a->explain(a->s, a->q.cluster, a->q.ask.job, answer.text,
+		a->explain(a->s, q->cluster, q->ask.job, answer.text,
 		    sizeof(answer.text));
-	answer_send(a, &a->q, &answer);
+	answer_send(a, q, &answer);
 }
 
+/* The progress of a backfill, and what is known of a job, are in this process. */
+static int
+needs_collector(enum ask_kind kind)
+{
+	return kind == ASK_LOOKUP || kind == ASK_BACKFILL;
+}
+
+/* Removes the question number i of those that wait, and begins it. */
 static void
-question_begin(struct centre_asks *a)
+question_begin(struct centre_asks *a, unsigned i)
 {
 	struct channel *c = submitter_feeder(a->s);
+	struct question q = a->held[i];
 
-	a->q = a->held;
-	a->has_held = a->under_way = 0;
+	memmove(&a->held[i], &a->held[i + 1],
+	    (--a->n_held - i) * sizeof(a->held[0]));
 	a->began = spool_now(a->s->spool);
 	a->n_questions++;
-	if (c == NULL) {
-		answer_error(a, &a->q, "its collector is not running");
-		return;
-	}
-	if (role_is_passive(a->s)) {
-		answer_error(a, &a->q, "its daemon is the standby");
-		return;
-	}
-	if (a->q.ask.kind != ASK_LOOKUP) {
-		admin_answer(a);
-		return;
-	}
-	memset(a->runs, 0, sizeof(a->runs));
-	a->waiting = a->q.ask.n;
-	a->under_way = 1;
-	lookup_send(a, c);
-	timer_after(a->timer, ANSWER_MS);
+	if (c == NULL && needs_collector(q.ask.kind))
+		answer_error(a, &q, "its collector is not running");
+	else if (role_is_passive(a->s))
+		answer_error(a, &q, "its daemon is the standby");
+	else if (q.ask.kind != ASK_LOOKUP)
+		admin_answer(a, &q);
+	else
+		lookup_begin(a, &q, c);
+}
+
+/* The oldest question that may begin, or n_held: a second lookup waits. */
+static unsigned
+held_next(const struct centre_asks *a)
+{
+	unsigned i;
+
+	for (i = 0; i < a->n_held; i++)
+		if (!a->under_way || a->held[i].ask.kind != ASK_LOOKUP)
+			break;
+	return i;
 }
 
 /* ms until the next question may begin */
@@ -231,17 +257,40 @@ held_wait(const struct centre_asks *a)
 	return a->began == 0 || past >= QUESTION_MS ? 0 : QUESTION_MS - past;
 }
 
+/* ms until the lookup ends */
+static int64_t
+lookup_wait(const struct centre_asks *a)
+{
+	int64_t left = a->until - spool_now(a->s->spool);
+
+	return a->waiting == 0 || left < 0 ? 0 : left;
+}
+
+/* Sets the timer for the end of the lookup or for the next question. */
+static void
+timer_next(struct centre_asks *a)
+{
+	int64_t ms = -1;
+
+	if (a->under_way)
+		ms = lookup_wait(a);
+	if (held_next(a) < a->n_held && (ms == -1 || held_wait(a) < ms))
+		ms = held_wait(a);
+	timer_after(a->timer, ms);
+}
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct centre_asks *a = arg;
+	unsigned i;
 
-	if (a->under_way && !a->has_held)
+	if (a->under_way && lookup_wait(a) == 0)
 		question_end(a);
-	else if (a->has_held && held_wait(a) > 0)
-		timer_after(a->timer, held_wait(a));
-	else if (a->has_held)
-		question_begin(a);
+	i = held_next(a);
+	if (i < a->n_held && held_wait(a) == 0)
+		question_begin(a, i);
+	timer_next(a);
 }
 
 /* The cluster that the subject names; 0, or -1 when it is none of ours. */
@@ -262,25 +311,43 @@ cluster_of(const struct submitter *s, const char *subject,
 	return -1;
 }
 
+/* Keeps the question until it begins. */
+static void
+question_hold(struct centre_asks *a, const struct question *q)
+{
+	unsigned i;
+
+	if (a->under_way && strcmp(a->q.cluster, q->cluster) == 0)
+		a->under_way = 0;
+	for (i = 0; i < a->n_held; i++)
+		if (strcmp(a->held[i].cluster, q->cluster) == 0)
+			break;
+	if (i == HELD_MAX) {
+		answer_error(a, q, "its daemon has too many questions");
+		return;
+	}
+	a->held[i] = *q;
+	if (i == a->n_held)
+		a->n_held++;
+	timer_next(a);
+}
+
 void
 centre_asks_question(struct centre_asks *a, const struct nats_ask *ask)
 {
-	struct question *q = &a->held;
+	struct question q;
 	char why[ASK_TEXT_MAX];
 
-	a->has_held = 0;
-	if (strlen(ask->reply) >= sizeof(q->reply) ||
-	    cluster_of(a->s, ask->subject, q->cluster) == -1)
+	if (strlen(ask->reply) >= sizeof(q.reply) ||
+	    cluster_of(a->s, ask->subject, q.cluster) == -1)
 		return;
-	memcpy(q->reply, ask->reply, strlen(ask->reply) + 1);
-	if (ask_read(&q->ask, ask->data, ask->len, why, sizeof(why)) == -1) {
-		q->ask.n = 0;
-		if (*q->ask.nonce != '\0')
-			answer_error(a, q, why);
-		return;
+	memcpy(q.reply, ask->reply, strlen(ask->reply) + 1);
+	if (ask_read(&q.ask, ask->data, ask->len, why, sizeof(why)) == 0)
+		question_hold(a, &q);
+	else if (*q.ask.nonce != '\0') {
+		q.ask.n = 0;
+		answer_error(a, &q, why);
 	}
-	a->has_held = 1;
-	timer_after(a->timer, held_wait(a));
 }
 
 /* The run in the question, or its number of runs. */
@@ -304,8 +371,7 @@ answered(struct centre_asks *a, unsigned i, enum asked how)
 	if (a->runs[i] == ASKED_WAITS)
 		a->waiting--;
 	a->runs[i] = how;
-	if (a->waiting == 0 && !a->has_held)
-		timer_after(a->timer, 0);
+	timer_next(a);
 }
 
 /* May the centre have this record? */

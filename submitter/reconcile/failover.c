@@ -341,7 +341,7 @@ on_quiet(void *arg)
 	wr_clear(&w);
 }
 
-/* What is under way has a second for its answer. */
+/* A request under way has a second for its answer. */
 int
 failover_drain(struct failover *b, struct reader *r)
 {

@@ -292,7 +292,7 @@ missing_runs_force(struct missing_runs *k)
 void
 missing_runs_status(struct missing_runs *k, uint64_t request)
 {
-	worker_status(k->s->w, request, "denied", "%u once, %u twice%s",
+	worker_status(k->s->w, request, "unknown", "%u once, %u twice%s",
 	    k->once, k->twice,
 	    k->twice > 0 ? ": too many to end without `sync --force`" : "");
 }
@@ -301,7 +301,7 @@ void
 missing_runs_summary(const struct missing_runs *k, struct summary *to)
 {
 	if (k->twice > 0)
-		summary_add(to, PROBLEM_ABSENT, 0, 0,
+		summary_add(to, PROBLEM_UNKNOWN, 0, 0,
 		    "%u open runs are unknown to Slurm, too many to end "
 		    "without `cc-slurm-adapterctl sync --force`",
 		    k->twice);

@@ -547,7 +547,10 @@ spool_put_quarantined(struct spool *sp, const struct run_key *key,
 	}
 	if (run.flags & RUN_QUARANTINED)
 		return PUT_KNOWN;
-	/* It is not deleted, and the answer to a request under way is unused. */
+	/*
+	 * No request deletes this run in cc-backend, and the answer to a request
+	 * under way is not used.
+	 */
 	run.flags &= ~(RUN_SUPERSEDED | RUN_FORGET_AFTER_DELETE);
 	run.flags |= RUN_QUARANTINED;
 	run_move(sp, &run, DEST_REST, RUN_EVENT_QUARANTINED, DUE_NOW,

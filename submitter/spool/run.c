@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/hash.h"
+#include "common/worker/inflight.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
@@ -162,6 +163,34 @@ spool_sum(const void *p, size_t n)
 	return hash_bytes(HASH_START, p, n);
 }
 
+void
+spool_inflight(struct spool *sp, struct inflight *const *page)
+{
+	sp->inflight = page;
+}
+
+/* The caller may handle another record: its run is in the page again then. */
+static void
+record_read(struct spool *sp, sqlite3_stmt *st, struct reader *r,
+    struct job *job)
+{
+	struct inflight *page = sp->inflight != NULL ? *sp->inflight : NULL;
+	struct run_key key, outer;
+	int has_outer = inflight_read(page, &outer);
+
+	memset(&key, 0, sizeof(key));
+	snprintf(key.cluster, sizeof(key.cluster), "%s",
+	    spool_cluster_name(sp, sqlite3_column_int(st, 2)));
+	key.job = (uint64_t)sqlite3_column_int64(st, 3);
+	key.start = sqlite3_column_int64(st, 4);
+	inflight_set(page, &key);
+	job_read(r, job);
+	if (has_outer)
+		inflight_set(page, &outer);
+	else
+		inflight_clear(page);
+}
+
 int
 spool_record(struct spool *sp, int64_t id, struct job *job)
 {
@@ -176,7 +205,7 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 	n = (size_t)sqlite3_column_bytes(st, 0);
 	rd_init(&r, sqlite3_column_blob(st, 0), n);
 	if ((uint64_t)sqlite3_column_int64(st, 1) == spool_sum(r.p, n)) {
-		job_read(&r, job);
+		record_read(sp, st, &r, job);
 		rc = rd_end(&r);
 		sqlite3_reset(st);
 		return rc;

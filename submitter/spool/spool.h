@@ -13,6 +13,8 @@
 
 #include "common/model/job.h"
 
+struct inflight;
+
 struct spool;
 
 /* The destinations of a run. */
@@ -365,6 +367,12 @@ int spool_find(struct spool *sp, const struct run_key *key,
     struct spool_run *run);
 /* 1 when the run is done and has a tombstone. */
 int spool_is_done(struct spool *sp, const struct run_key *key);
+/*
+ * A record that is read is in this page meanwhile, so that a record that crashes
+ * its reader is quarantined, and not another one.  Borrows both pointers; *page
+ * may be NULL, and may change.
+ */
+void spool_inflight(struct spool *sp, struct inflight *const *page);
 /*
  * Reads the record of a row; job_init() first. 0, or -1 (also: invalid, or
  * quarantined).

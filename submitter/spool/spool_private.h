@@ -247,6 +247,7 @@ struct spool {
 	struct spool_after shed_at;
 	const struct spool_observer *observer; /* NULL = none */
 	void *observer_arg;
+	struct inflight *const *inflight; /* NULL = none */
 };
 
 #define SPOOL_STATE "state" /* key of the value in table meta */

@@ -146,7 +146,8 @@ static const char *const texts[SQL__COUNT] = {
 	    " reason = ?19 WHERE id = ?1",
 	[SQL_RUN_DROP] = "DELETE FROM run WHERE id = ?1",
 	[SQL_RECORD_GET] = "SELECT bytes, sum FROM record WHERE id = ?1",
-	[SQL_RECORD_READ] = "SELECT bytes, sum FROM record JOIN run USING (id)"
+	[SQL_RECORD_READ] = "SELECT bytes, sum, cluster, job, started"
+			    " FROM record JOIN run USING (id)"
 			    " WHERE id = ?1 AND (flags & ?2) = 0",
 	[SQL_RECORD_SET] =
 	    "INSERT INTO record VALUES (?1, ?2, ?3)"

@@ -17,7 +17,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&msg, 0, sizeof(msg));
 	if (hook_message_parse((const char *)data, size, &msg) != NULL)
 		return 0;
-	/* What was accepted keeps the promises of its header. */
+	/* A message that was accepted has valid members. */
 	if (msg.job == 0 || msg.job > UINT32_MAX || msg.kind > EVENT_END ||
 	    (msg.credential[0] != '\0' &&
 		hook_credential_check(msg.credential) == -1) ||

@@ -294,7 +294,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		damage(file, bytes, n);
 		file_write(file, good_len);
 	}
-	/* What such an end leaves in memory is its own. */
+	/* LeakSanitizer ignores the memory that such an end leaves. */
 	__lsan_disable();
 	may_restart = 1;
 	if (setjmp(restart) != 0) {

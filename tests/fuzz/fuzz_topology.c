@@ -121,7 +121,7 @@ answer_holds(const char *json, size_t n, char *host)
 	else {
 		HOLDS(*reason != '\0');
 		HOLDS(memchr(reason, '\0', sizeof(reason)) != NULL);
-		/* What was known stays. */
+		/* The topology that was known stays. */
 		HOLDS(is_known(t));
 	}
 	hosts_hold(t, "known", first);

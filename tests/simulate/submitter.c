@@ -46,7 +46,7 @@ on_restart(void *arg)
 		lately = 0;
 	}
 	starts++;
-	/* It ends at once while the disk fails. */
+	/* The submitter ends at once while the disk fails. */
 	invariant(++lately < STARTS_MAX || faults()->crash_every > 0 ||
 		faults()->broken_every > 0,
 	    "the submitter starts again and again");

@@ -217,7 +217,7 @@ wait_for 20 worker_alive submitter
 last=$(batch labalice true -n1 -w n1)
 is "with a damaged history jobs arrive" wait_for 60 backend_has_ended "$last"
 is "and the history begins anew" wait_for 60 logged "the history spool.history.db is removed and begun anew"
-is "a delivered job without history" soon 30 "${good[0]}" "now +now +the run is done; the history does not have it"
+is "a delivered job without history" soon 30 "${good[0]}" "now +now +the run is done; the history has no events of it"
 is "the file has the mode of the spool" [ "$(stat -c '%a %U' "$T"/state/*/spool.history.db)" = \
     "$(stat -c '%a %U' "$T"/state/*/spool.db)" ]
 

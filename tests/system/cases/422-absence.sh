@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A run is open in cc-backend that no Slurm knows.  It is not denied while
+# A run is open in cc-backend that no Slurm knows.  It does not count as unknown while
 # squeue or sacct answer with nothing and status 0, nor while our right to see
-# all jobs is gone; it is ended when both have denied it, in answers with their
+# all jobs is gone; it is ended when both do not know it, in answers with their
 # witness, twice an hour apart.  The hour passes in a jump of the submitter's
 # boot clock (boottime_shift.c), which a script in the submitter's place, mounted for
 # this test alone, preloads.  A run that was about to begin when Slurm forgot it
@@ -48,7 +48,7 @@ mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
 conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1 ccPollInterval=2
 suite_up
 hooks_on
-denied() { ctl status -v 2>/dev/null | grep -qE "^ *denied +$1"; }
+unknown() { ctl status -v 2>/dev/null | grep -qE "^ *unknown +$1"; }
 one labbob 1 -n1 -J "a witness for accounting"
 wait_for 40 backend_has_ended "$mix_id"
 one labalice 600 -n1 -J "one for squeue"
@@ -66,17 +66,17 @@ is "squeue silent: its answer does not count" \
     wait_for 40 logged "job $ghost \(alpha, started .*\) is unknown to Slurm, but the answer of squeue lacks the sentinel run"
 rm "$T/how/silent.squeue"
 sleep 5
-is "nor while sacct alone is silent" denied '0 once, 0 twice'
+is "nor while sacct alone is silent" unknown '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
 rm "$T/how/silent.sacct"
 sleep 6
-is "nor without the operator right" denied '0 once, 0 twice'
+is "nor without the operator right" unknown '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null
-is "all well: it is denied" wait_for 40 denied '1 once, 0 twice'
+is "all well: it is unknown to Slurm" wait_for 40 unknown '1 once, 0 twice'
 sleep 4
 is "that alone ends nobody" not backend_has_ended "$ghost"
 later 3600
-is "denied again after an hour: it is ended" wait_for 60 backend_has_ended "$ghost"
+is "unknown again after an hour: it is ended" wait_for 60 backend_has_ended "$ghost"
 is "as failed" sh -c "python3 '$SYS/expected.py' jobs '$BACKEND' '$TOKEN' |
     grep '\"jobId\": $ghost,' | grep -q failed"
 is "nobody else is" not backend_has_ended "$stays"
@@ -108,11 +108,11 @@ rm "$T/prolog"
 one labbob 600 -n1 -J "another one for squeue"
 other=$mix_id
 is "another run starts" wait_for 40 backend_has "$other"
-is "forgotten by both: denied" wait_for 60 denied '1 once, 0 twice'
+is "forgotten by both: unknown" wait_for 60 unknown '1 once, 0 twice'
 sleep 4
 is "that alone is no reason to give it up" is_held "$lost"
 later 7200
-is "denied again after an hour: it is set aside" wait_for 60 forgotten "$lost"
+is "unknown again after an hour: it is set aside" wait_for 60 forgotten "$lost"
 is "the log says so" wait_for 10 logged "job $lost .*: the run was never seen running, and Slurm has reported it as unknown twice"
 is "cc-backend has never heard of it" not backend_has "$lost"
 ctl reload >/dev/null

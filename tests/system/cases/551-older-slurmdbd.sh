@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # slurmdbd restored from an older copy while jobs run: rows that were read are
 # gone, runs that go on are unknown to it.  The witness is missing, so nothing
-# that is absent counts: nobody ends, the cursor stands, it is said; what
+# that is unknown counts: nobody ends, the cursor stands, it is said; what
 # slurmctld tells goes on, ends among it that this slurmdbd never learns.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
@@ -50,7 +50,7 @@ is "there is a cursor" [ -n "$c0" ]
 sleep 10	# three rounds of comparing, ten polls
 is "nobody ends" [ "$(stops)" = "$ended" ]
 is "the cursor stands" [ "$(cursor)" = "$c0" ]
-is "nobody is denied" status 'denied +0 once, 0 twice'
+is "no run is unknown" status 'unknown +0 once, 0 twice'
 is "status says why" status "last_error.*lacks job"
 
 hooks_off

@@ -62,7 +62,7 @@ is "squeue shows them all the same" [ "$(squeue -h -t R | wc -l)" = 5 ]
 is "it is said that the two do not agree" wait_for 50 logged 'squeue shows it running after that'
 sleep 4
 is "nobody ends" ended
-is "nobody is denied" status 'denied +0 once, 0 twice'
+is "no run is unknown" status 'unknown +0 once, 0 twice'
 kill "$other_pid"
 one labbob 1 -n1 -J after
 is "a new job comes and goes" wait_for 40 backend_has_ended "$mix_id"

@@ -41,7 +41,7 @@ mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
 
 centre_conf "$cluster" ccPollInterval=2
 centre_logged() { grep -qE -- "$1" "$T/log/suite.centre"; }
-centre_denied() { centre_ctl status -v 2>/dev/null | grep -qE "^ *denied +$1"; }
+centre_unknown() { centre_ctl status -v 2>/dev/null | grep -qE "^ *unknown +$1"; }
 # N: so many questions were sent
 centre_asked() {
 	[ "$(centre_ctl status -v | sed -nE 's/^ *questions +([0-9]+) to clusters.*/\1/p')" -ge "$1" ]
@@ -77,11 +77,11 @@ is "a backfill is refused" not centre_ctl backfill --cluster "$cluster" --from 1
 is "because the cluster does not answer" grep -q "cluster $cluster does not answer" "$T/log/fill"
 later 3600
 is "the cluster is asked again" wait_for 30 centre_asked 2
-is "no answer is no evidence" centre_denied '0 once, 0 twice'
+is "no answer is no evidence" centre_unknown '0 once, 0 twice'
 is "the run is open" not backend_has_ended 4000000
 
 suite_up
-is "the cluster is back: its Slurm does not know the run" wait_for 90 centre_denied '1 once, 0 twice'
+is "the cluster is back: its Slurm does not know the run" wait_for 90 centre_unknown '1 once, 0 twice'
 is "one answer ends nothing" not backend_has_ended 4000000
 is "the cluster counts the questions" eval 'ctl status -v | grep -qE "questions +[0-9]+ of the centre"'
 ghost 4000001

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Two centres with one stream and one cc-backend (activeOnly): the one with the
-# lease sends.  It is stopped (SIGSTOP), continued, killed, and stopped in order;
-# each run is there once, and no two centres send at the same time.
+# lease sends.  It is stopped (SIGSTOP), continued, killed, and stopped in order, also
+# while one of its processes is killed; each run is there once, and no two centres
+# send at the same time.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/page.sh"
 test_begin "two centres, one active"
@@ -84,17 +85,55 @@ is "each run is there once" wait_for 30 all_ended 30
 order=(a b a) on=a off=b n=30
 centre_up b
 is "the killed one is started: it is the standby" wait_for 30 side b 'standby: .* is active since'
+# The active one is stopped in order.  Its submitter does not answer, or its broker
+# does not, until one of its processes is killed.
+child() { ps -o pid=,comm= --ppid "${pid[$1]}" | awk -v name="$2" '$2 == name {print $1}'; }
+# killed PROCESS drain|write PATTERN [GAP]: PATTERN is a line of the log that follows,
+# GAP the time before the other one sends
+killed() {
+	local log="$T/log/suite.$on" lines victim submitter line="then the lease is released"
+	lines=$(wc -l <"$log")
+	fresh() { tail -n +$((lines + 1)) "$log" | grep -q -- "$1"; }
+	victim=$(child "$on" "$1") submitter=$(child "$on" submitter)
+	if [ "$2" = drain ]; then
+		kill -STOP "$submitter"
+	else
+		kill -STOP "$link_pid"
+		line="the submitter has ended its requests"
+	fi
+	kill "${pid[$on]}"
+	is "the active one is stopped: its lease is to be released ($2)" wait_for 10 fresh "$line"
+	kill -KILL "$victim"
+	[ "$1" = receiver ] || is "the receiver sees its end" wait_for 10 fresh "receiver. channel to the submitter"
+	kill -CONT "$link_pid"
+	wait "${pid[$on]}"
+	unset "pid[$on]"
+	[ -z "$3" ] || is "its $1 is killed: $3" fresh "$3"
+	publish runs alpha $((n + 1)) $((n + 5))
+	n=$((n + 5))
+	is "the $1 of the active one is killed ($2): the other one is active" wait_for 30 active "$off"
+	is "and sends" wait_for 30 all_ended "$n"
+	order+=("$off=${4:-}")
+	centre_up "$on"
+	is "the stopped one is started: it is the standby" wait_for 30 side "$on" 'standby: .* is active since'
+	victim=$on on=$off off=$victim
+}
+killed receiver write "" 0
+killed submitter drain "is not released: the submitter has ended before its requests"
+killed submitter write "the lease is released: the other" 0
+killed receiver drain ""
 if [ -n "${CSA_LONG:-}" ]; then
 	kill -STOP "$link_pid"
-	publish runs alpha 31 40
+	publish runs alpha $((n + 1)) $((n + 10))
 	is "the link of the active one is silent: the other one takes the lease" wait_for 30 active b
-	is "and sends" wait_for 60 all_ended 40
+	is "and sends" wait_for 60 all_ended $((n + 10))
 	is "the first one is not active" not active a
 	kill -CONT "$link_pid"
 	is "its link is back: it is the standby" wait_for 60 side a 'standby: .* is active since'
-	publish runs alpha 41 50
-	is "each run is there once" wait_for 30 all_ended 50
-	order+=(b) on=b off=a n=50
+	n=$((n + 20))
+	publish runs alpha $((n - 9)) "$n"
+	is "each run is there once" wait_for 30 all_ended "$n"
+	order+=(b) on=b off=a
 fi
 # the section of runbook(7): its first command is for the one host, its second for
 # the other

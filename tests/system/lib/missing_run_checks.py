@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs that Slurm denies: when that counts, and how many at once.
+"""Runs that are unknown to Slurm: when that counts, and how many at once.
 
 missing_run_checks.py GROUP, like delivery.py.  The hour that has to lie between
-two denials passes in a jump of the boot clock, by boottime_shift.c: the programs
+two answers passes in a jump of the boot clock, by boottime_shift.c: the programs
 know no other hour for tests.
 """
 import os
@@ -79,9 +79,9 @@ def evidence():
     clock.later(HOUR - 60)
     s.deny(*gone, back)
     time.sleep(4)       # it judges three seconds after the last one
-    c.true("two denials 59 minutes apart end nobody", stopped(f, runs) == 0)
-    c.true("status counts them", s.status().get("denied", "").startswith("4 once, 0 twice"),
-           s.status().get("denied"))
+    c.true("two answers 59 minutes apart end nobody", stopped(f, runs) == 0)
+    c.true("status counts them", s.status().get("unknown", "").startswith("4 once, 0 twice"),
+           s.status().get("unknown"))
     s.tell(back)
     c.true("it ends when told", s.stop() == 0)
     s.start()
@@ -90,11 +90,11 @@ def evidence():
     began = time.time()
     s.deny(*gone[:2], back)
     whole_soon("two an hour apart do", f, gone[:2], 10)
-    c.true("one denial and nothing else ends nobody", stopped(f, gone[2:]) == 0)
+    c.true("one answer and nothing else ends nobody", stopped(f, gone[2:]) == 0)
     c.true("nor do two with a word of Slurm's between them", stopped(f, [back]) == 0)
     job = f.jobs()[gone[0].key()]
     ended = job["startTime"] + job["duration"]
-    c.true("it ended when it was denied first, as failed", job["jobState"] == "failed" and
+    c.true("it ended when it was unknown first, as failed", job["jobState"] == "failed" and
            abs(ended - (began - 3600)) < 120, job)
     through("the rest lives and ends as it should", f, s, runs[2:])
     end(f, s)
@@ -108,11 +108,11 @@ def few(n, allowed):
     s.deny(*some, one)
     clock.later(HOUR)
     s.deny(*some, one)
-    c.soon("%d of %d denied twice: alarm" % (allowed + 1, n),
+    c.soon("%d of %d unknown twice: alarm" % (allowed + 1, n),
            lambda: s.logged("%d of %d open runs are unknown to Slurm" % (allowed + 1, n)), 10)
     c.true("and none of them is ended", stopped(f, runs) == 0)
     c.true("status says that they wait for an admin",
-           "%d twice: too many" % (allowed + 1) in s.status()["denied"], s.status()["denied"])
+           "%d twice: too many" % (allowed + 1) in s.status()["unknown"], s.status()["unknown"])
     s.verb("CTL_SYNC", flags=flag("CTL_FLAG_FORCE") | flag("CTL_FLAG_DRY_RUN"))
     time.sleep(1)
     c.true("sync --force --dry-run ends none", stopped(f, runs) == 0)

@@ -3,9 +3,10 @@
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
 	test_receiver_intake test_asks test_lease test_lease_json \
-	test_check_lease
+	test_check_lease test_release
 TESTS += test_window test_budget test_api test_streams test_receiver_intake \
-	test_asks test_lease test_lease_json test_check_lease
+	test_asks test_lease test_lease_json test_check_lease \
+	test_release
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -44,3 +45,8 @@ test_check_lease_SOURCES = tests/unit/receiver/test_check_lease.c
 test_check_lease_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_check_lease_LDADD = receiver/libreceiver.a receiver/lease/liblease.a \
 	receiver/streams/libstreams.a common/record/librecord.a $(COMMON_LIBS)
+
+# The lease and the end of the process are those of the test.
+test_release_SOURCES = tests/unit/receiver/test_release.c
+test_release_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_release_LDADD = receiver/libreceiver.a $(COMMON_LIBS)

@@ -159,7 +159,7 @@ test_deadlines(void)
 	shell("trap '' TERM INT; sleep 100 & sleep 100", 200);
 	CHECK_INT(seen.how, ANSWER_TIMEOUT);
 	CHECK(WIFSIGNALED(seen.status));
-	/* It ends, its child holds the pipes: the child is killed. */
+	/* The command ends, its child holds the pipes: the child is killed. */
 	shell("echo x; sleep 100 &", MOST_MS);
 	CHECK_INT(seen.how, ANSWER_EXITED);
 	CHECK_STR(seen.out, "x\n");

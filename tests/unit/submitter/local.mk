@@ -62,6 +62,7 @@ test_history_LDADD = $(HISTORY_LIBS) $(EVENT_LIBS)
 check_PROGRAMS += test_spool
 TESTS += test_spool
 test_spool_SOURCES = tests/unit/submitter/spool/test_spool.c
+test_spool_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_read
 test_spool_LDADD = $(SPOOL_LIBS)
 
 check_PROGRAMS += test_spool_old

@@ -117,7 +117,8 @@ test_line(void)
 
 	explain_line(&sim, "alpha", 1, text, sizeof(text));
 	CHECK(strncmp(text, "70 runs, the last one started ", 30) == 0);
-	CHECK(strstr(text, ": the run is done: nothing of it waits") != NULL);
+	CHECK(
+	    strstr(text, ": the run is done: nothing is left to send") != NULL);
 	explain_line(&sim, "alpha", JOBS + 1, text, sizeof(text));
 	CHECK_STR(text, "its daemon has no run of this job");
 	explain_line(&sim, "beta", 1, text, sizeof(text));
@@ -125,6 +126,31 @@ test_line(void)
 	sim_put(JOBS + 2, T0, 0);
 	explain_line(&sim, "alpha", JOBS + 2, text, sizeof(text));
 	CHECK(strncmp(text, "1 run, the last one started ", 28) == 0);
+	/* a hook of no run yet is no run */
+	history_hook(sim.history, "alpha", JOBS + 2, EVENT_END, T0 * 1000);
+	explain_line(&sim, "alpha", JOBS + 2, text, sizeof(text));
+	CHECK(strncmp(text, "1 run, the last one started ", 28) == 0);
+	history_hook(sim.history, "alpha", JOBS + 3, EVENT_START, T0 * 1000);
+	explain_line(&sim, "alpha", JOBS + 3, text, sizeof(text));
+	CHECK_STR(text, "its daemon has no run of this job");
+}
+
+/* With deliver "stream", the stream has the run; cc-backend may not have it yet. */
+static void
+test_published(void)
+{
+	struct run_key key = { .cluster = "alpha",
+		.job = JOBS + 4,
+		.start = T0 };
+	char text[512];
+
+	history_note_at(sim.history, T0 * 1000, &key, HISTORY_NATS_STOP, 0, 0);
+	explain_line(&sim, "alpha", JOBS + 4, text, sizeof(text));
+	CHECK(strstr(text, ": the run is delivered") != NULL);
+	spool_policy(sim.spool)->whole = 1;
+	explain_line(&sim, "alpha", JOBS + 4, text, sizeof(text));
+	CHECK(strstr(text, ": the run is done: the stream has") != NULL);
+	spool_policy(sim.spool)->whole = 0;
 }
 
 int
@@ -146,6 +172,7 @@ main(void)
 	test_job();
 	test_jobs();
 	test_line();
+	test_published();
 	history_conf(sim.history, 0, 0);
 	sim_on_row = NULL;
 	sim_end();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a runner leaves behind: none of its commands stays. */
+/* No command of a runner stays behind when the runner ends. */
 #include "config.h"
 
 #include <sys/prctl.h>

@@ -271,7 +271,7 @@ test_bounds(void)
 		c->clock.works = bounds[i].works;
 		c->clock.tried = bounds[i].tried;
 		acct_poll(acct, 0);
-		/* What slurmctld says later is not about this question. */
+		/* A later answer of slurmctld does not concern this question. */
 		if (bounds[i].drained != 0)
 			drained(1050);
 		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));

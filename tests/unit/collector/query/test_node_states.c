@@ -107,7 +107,7 @@ test_failed(void)
 	sim_answer_late("squeue");
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(node_states_count(nodes), 2);
-	/* What half an answer showed as changed is sent as it is. */
+	/* The next cycle sends a change that half an answer has shown. */
 	CHECK_STR(cycle(BOTH, "n1\n"),
 	    "node n1 mixed 2 cpus 100 MB 0 gpus 1 jobs");
 	CHECK_STR(cycle(BOTH, "n1\n"), "");

@@ -430,7 +430,7 @@ test_hook_other_run_open(void)
 	CHECK_STR(sim_said(), "event-ack 5");
 }
 
-/* What the hook cannot mean causes no question. */
+/* An event without a valid job id causes no question. */
 static void
 test_hook_without_job(void)
 {
@@ -605,7 +605,7 @@ test_forged_record(void)
 		    "");
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(c->open.n, 0);
-	/* It is left to accounting. */
+	/* Accounting is asked for these jobs. */
 	sim_pass(1);
 	lanes_run();
 	CHECK(is_asked_by_id("10"));
@@ -690,7 +690,7 @@ test_poll(void)
 	/* A run that is known needs no details. */
 	poll_with(listed(10, "R", "No"), NULL, "");
 	CHECK_STR(sim_said(), "");
-	/* It has left; two polls later accounting is asked by its id. */
+	/* The run has left; two polls later accounting is asked by its id. */
 	poll_with("", NULL, "");
 	CHECK_STR(sim_open(c, 10), "10/0 runs left");
 	CHECK_STR(sim_said(), "");
@@ -776,7 +776,7 @@ test_poll_confirms(void)
 	CHECK_STR(sim_open(c, 10), "10/0 runs");
 }
 
-/* What is quarantined, done or pending is not asked for. */
+/* No question names a job that is quarantined, done or pending. */
 static void
 test_poll_not_asked(void)
 {
@@ -1310,22 +1310,22 @@ run_looked_up(void)
 	wr_clear(&w);
 }
 
-/* squeue's answer counts as a denial only with a run known before in it. */
+/* A run is unknown to squeue only in an answer with a run known before. */
 static const struct {
 	uint64_t job; /* the only one in squeue's answer */
 	const char *said;
-} denials[] = {
+} unknown_cases[] = {
 	{ 10, "not-found 7: 12/100" },
 	{ 20, "start 20/0 threads" },
 };
 
 static void
-test_poll_denies(void)
+test_poll_unknown(void)
 {
 	const char *sentinel;
 	size_t i;
 
-	for (i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
+	for (i = 0; i < sizeof(unknown_cases) / sizeof(unknown_cases[0]); i++) {
 		begin();
 		/* SlurmUser sees all jobs. */
 		snprintf(c->slurm.slurm_user, sizeof(c->slurm.slurm_user), "%s",
@@ -1336,9 +1336,9 @@ test_poll_denies(void)
 		    sentinel);
 		(void)sim_said();
 		run_looked_up();
-		poll_with(listed(denials[i].job, "R", "No"),
-		    record(denials[i].job, "RUNNING"), sentinel);
-		CHECK_STR(sim_said(), denials[i].said);
+		poll_with(listed(unknown_cases[i].job, "R", "No"),
+		    record(unknown_cases[i].job, "RUNNING"), sentinel);
+		CHECK_STR(sim_said(), unknown_cases[i].said);
 	}
 }
 
@@ -1459,7 +1459,7 @@ main(void)
 	test_drained_long_outage();
 	test_drained_resets();
 	test_restarted();
-	test_poll_denies();
+	test_poll_unknown();
 	test_confirm();
 	test_confirm_forgotten();
 	test_confirm_long_prolog();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the submitter learns of Slurm's daemons, and when. */
+/* The answer times of Slurm's daemons that the submitter gets. */
 #include "config.h"
 
 #include "collector/query/query_lanes.h"

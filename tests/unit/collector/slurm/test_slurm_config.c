@@ -79,7 +79,7 @@ test_config_words(void)
 	CHECK_INT(s.limit_bucket, 1000000);
 }
 
-/* What is too long, is none, or stands where it should not. */
+/* Values that are too long, missing or misplaced. */
 static void
 test_config_hostile(void)
 {

@@ -138,7 +138,7 @@ test_revisions(void)
 	CHECK_INT(a.revision, 11);
 	job_clear(&b);
 
-	/* It comes again, then the older one once more. */
+	/* The newer record comes again, then the older one once more. */
 	job_revised(&b, 11, "new", NULL, "shortened");
 	CHECK_INT(job_merge(&a, &b), 0);
 	job_clear(&b);

@@ -514,7 +514,7 @@ test_unclean(void)
 	job_clear(&b);
 	wr_clear(&w);
 
-	/* What does not fit the writer is an error, not a shorter text. */
+	/* A record that does not fit the writer is an error, not cut. */
 	wr_init(&w, 200);
 	record_json_write(&w, &a, 1);
 	CHECK_INT(wr_end(&w), -1);

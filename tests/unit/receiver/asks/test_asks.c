@@ -378,7 +378,7 @@ order(const char *cluster, enum ask_kind kind, uint64_t request)
 	return asks_order(a, &o);
 }
 
-/* What the cluster says of the order under way. */
+/* The answer of the cluster to the order under way. */
 static void
 send_order_answer(const char *error, const char *progress)
 {

@@ -744,7 +744,7 @@ sim_until(int64_t until, void *arg)
 	last = (int)(c - centres);
 }
 
-/* It ends, with or without the answer. */
+/* The centre ends, with or without an answer to its release. */
 static void
 sim_released(int done, void *arg)
 {

@@ -126,7 +126,7 @@ test_no_landlock(void)
 
 	CHECK_INT(confined_probe(c, probe_path(), NULL), 0);
 	check_filter();
-	/* What remains: no file is changed. */
+	/* Without the rules by path: no file is changed. */
 	CHECK_INT(probed("read-secret"), 0);
 	CHECK_INT(probed("create"), EPERM);
 	CHECK_INT(probed("write-own"), EPERM);

@@ -186,7 +186,7 @@ test_words(void)
 	CHECK(!v.told);
 }
 
-/* Which 1.4 it is, the first stop of no length tells. */
+/* The answer to the first stop of no length shows which 1.4 this is. */
 static void
 test_older(void)
 {

@@ -875,7 +875,7 @@ test_halves(void)
 	end();
 }
 
-/* What the first start had, all have: tags are settled when it leaves. */
+/* The first start of a run fixes the tags of all its starts. */
 static void
 test_tags(void)
 {
@@ -1133,7 +1133,7 @@ test_script_after_stop(void)
 	CHECK(is_sent(0, REQUEST_STOP, 1));
 	answer(0, 200, "{\"jobId\":1,\"startTime\":1000}");
 	CHECK_INT(state_of(row), RUN_STATE__COUNT);
-	/* It is remembered that a script may come, and nothing is sent. */
+	/* The spool notes that a script may come, and sends nothing. */
 	CHECK_STR(meta_stored(), "1/1000 jobScript=");
 	turn(200, 0);
 	CHECK_INT(n_sent, 0);
@@ -1209,7 +1209,7 @@ test_meta_previous_run(void)
 	end();
 }
 
-/* What the end told goes last of all, and is tried a few times. */
+/* Metadata of the end is sent last, and is tried a few times. */
 static void
 test_meta(void)
 {

@@ -32,7 +32,7 @@ static struct submitter s, kept[TESTS_MAX] __attribute__((used));
 static unsigned n_kept;
 static struct worker worker;
 static struct channel *collector; /* its end in the submitter */
-static int far, broken, denied;
+static int far, broken, n_unknown;
 static uint64_t seq;
 
 static void
@@ -69,7 +69,7 @@ on_backfill_watermark(struct submitter *sub, const char *cluster, int64_t until)
 static void
 on_not_found(struct submitter *sub, const struct run_key *key)
 {
-	denied++;
+	n_unknown++;
 }
 
 static void
@@ -134,7 +134,7 @@ begin(const char *clusters)
 	worker.base = event_base_new();
 	if (worker.base == NULL || n_kept == TESTS_MAX)
 		exit(1);
-	broken = denied = 0;
+	broken = n_unknown = 0;
 	seq = 0;
 	CHECK_INT(conf_set(&worker.conf, CONF_CLUSTERS, clusters), 0);
 	s.w = &worker;
@@ -274,13 +274,13 @@ test_configured(void)
 	CHECK_INT(has_run("gamma", 3), 0);
 	CHECK_INT(resume_point("gamma"), -1);
 	CHECK_INT(resume_point("beta"), START);
-	CHECK_INT(denied, 0);
+	CHECK_INT(n_unknown, 0);
 	CHECK_INT(s.n.clusters_refused, 3);
 	not_found("alpha", "alpha");
-	CHECK_INT(denied, 1);
+	CHECK_INT(n_unknown, 1);
 	CHECK_INT(broken, 0); /* what it says of its own clusters counts */
 	not_found("alpha", "beta");
-	CHECK_INT(denied, 1);
+	CHECK_INT(n_unknown, 1);
 	CHECK_INT(broken, 1);
 	end();
 }

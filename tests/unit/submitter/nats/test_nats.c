@@ -542,7 +542,7 @@ check_stream(void)
 	wait_up(0);
 }
 
-/* What a stream refuses does not end the connection. */
+/* A message that a stream refuses does not end the connection. */
 static void
 check_refusals(void)
 {

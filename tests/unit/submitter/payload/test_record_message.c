@@ -64,7 +64,7 @@ test_limits(void)
 
 	CHECK_INT(make(100000, &got), 0);
 	CHECK_INT(strlen(got.script), 4000);
-	/* What concerns this spool only is not in the message. */
+	/* Flags of this spool are not in the message. */
 	CHECK_INT(got.flags, JOB_HAS_START | JOB_MORE);
 	job_clear(&got);
 

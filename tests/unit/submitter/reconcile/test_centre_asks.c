@@ -140,6 +140,7 @@ nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
 /* --- the collector of the test --- */
 
 static struct channel *ours, *theirs;
+static char looked_up[CLUSTER_MAX]; /* of the last lookup */
 static unsigned n_lookups, n_keys, n_polls, n_ranges;
 static int64_t range_from;
 
@@ -156,8 +157,7 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 		n_polls++;
 	else if (h->type == MSG_LOOKUP) {
 		n_lookups++;
-		rd_name(r, cluster, sizeof(cluster));
-		CHECK_STR(cluster, "alpha");
+		rd_name(r, looked_up, sizeof(looked_up));
 		rd_u64(r);
 		n_keys = rd_u32(r);
 	} else if (h->type == MSG_BACKFILL_RANGE) {
@@ -183,8 +183,7 @@ explain(struct submitter *s, const char *cluster, uint64_t job, char *text,
     size_t size)
 {
 	CHECK(s == &sim);
-	CHECK_STR(cluster, "alpha");
-	snprintf(text, size, "job %d", (int)job);
+	snprintf(text, size, "job %d of %s", (int)job, cluster);
 }
 
 static void
@@ -243,7 +242,7 @@ ask_on(const char *subject, const char *reply, const char *text)
 
 /* A question for job 7 and n - 1 jobs behind it, each with the start 1000. */
 static void
-ask(const char *reply, unsigned n)
+ask_of(const char *subject, const char *reply, unsigned n)
 {
 	struct ask q = { .nonce = NONCE, .n = n };
 	struct writer w;
@@ -254,13 +253,19 @@ ask(const char *reply, unsigned n)
 	wr_init(&w, ASK_BYTES_MAX);
 	ask_write(&w, &q);
 	wr_u8(&w, 0);
-	ask_on("cc.ask.alpha", reply, (const char *)w.buf);
+	ask_on(subject, reply, (const char *)w.buf);
 	wr_clear(&w);
+}
+
+static void
+ask(const char *reply, unsigned n)
+{
+	ask_of("cc.ask.alpha", reply, n);
 }
 
 /* An order of the centre: a range from s seconds ago until now. */
 static void
-order(const char *reply, enum ask_kind kind, int64_t s)
+order_of(const char *subject, const char *reply, enum ask_kind kind, int64_t s)
 {
 	int64_t now = time(NULL);
 	struct ask q = { .nonce = NONCE, .kind = kind };
@@ -275,28 +280,46 @@ order(const char *reply, enum ask_kind kind, int64_t s)
 	wr_init(&w, ASK_BYTES_MAX);
 	ask_write(&w, &q);
 	wr_u8(&w, 0);
-	ask_on("cc.ask.alpha", reply, (const char *)w.buf);
+	ask_on(subject, reply, (const char *)w.buf);
 	wr_clear(&w);
+}
+
+static void
+order(const char *reply, enum ask_kind kind, int64_t s)
+{
+	order_of("cc.ask.alpha", reply, kind, s);
 	/* the pause between two questions */
 	pass(2000);
 }
 
 static struct run_key
-key_of(uint64_t job)
+key_in(const char *cluster, uint64_t job)
 {
 	struct run_key key = { .job = job, .start = 1000 };
 
-	snprintf(key.cluster, sizeof(key.cluster), "alpha");
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
 	return key;
+}
+
+static struct run_key
+key_of(uint64_t job)
+{
+	return key_in("alpha", job);
+}
+
+static void
+not_found_in(const char *cluster, uint64_t job)
+{
+	struct run_key key = key_in(cluster, job);
+
+	centre_asks_not_found(asks, &key);
+	pass(0);
 }
 
 static void
 not_found(uint64_t job)
 {
-	struct run_key key = key_of(job);
-
-	centre_asks_not_found(asks, &key);
-	pass(0);
+	not_found_in("alpha", job);
 }
 
 /* A record of the collector, as the intake stores it. */
@@ -338,6 +361,7 @@ test_evidence(void)
 	begin();
 	ask("_R_.1", 2);
 	CHECK_INT(n_lookups, 1);
+	CHECK_STR(looked_up, "alpha");
 	CHECK_INT(n_keys, 2);
 	CHECK_INT(n_polls, 1);
 	not_found(7);
@@ -558,6 +582,24 @@ test_backfill_refused(void)
 	end();
 }
 
+/* The progress and what is known of a job need no collector. */
+static void
+test_no_collector(void)
+{
+	begin();
+	sim.w->peers[ROLE_COLLECTOR] = NULL;
+	order("_R_.1", ASK_BACKFILL_STATUS, 0);
+	CHECK_STR(answer.error, "");
+	CHECK_STR(answer.text, "none");
+	order("_R_.2", ASK_EXPLAIN, 0);
+	CHECK_STR(answer.error, "");
+	CHECK_STR(answer.text, "job 4711 of alpha");
+	order("_R_.3", ASK_BACKFILL, 3600);
+	CHECK_STR(answer.error, "its collector is not running");
+	CHECK_INT(n_answers, 3);
+	end();
+}
+
 /* About a job that the centre does not have. */
 static void
 test_explain(void)
@@ -566,7 +608,7 @@ test_explain(void)
 	order("_R_.1", ASK_EXPLAIN, 0);
 	CHECK_INT(n_answers, 1);
 	CHECK_STR(answer.error, "");
-	CHECK_STR(answer.text, "job 4711");
+	CHECK_STR(answer.text, "job 4711 of alpha");
 	CHECK_INT(answer.n, 0);
 	CHECK_INT(n_lookups, 0);
 	end();
@@ -591,6 +633,103 @@ test_backfill_and_lookup(void)
 	end();
 }
 
+/* A daemon of several clusters: c0, c1 ... */
+static void
+begin_clusters(unsigned n)
+{
+	unsigned i;
+
+	begin();
+	sim.clusters.n = n;
+	for (i = 0; i < n; i++)
+		snprintf(sim.clusters.names[i], CLUSTER_MAX, "c%u", i);
+}
+
+/* Each lookup is answered; the second one waits for the end of the first. */
+static void
+test_clusters_lookups(void)
+{
+	begin_clusters(2);
+	ask_of("cc.ask.c0", "_R_.1", 1);
+	ask_of("cc.ask.c1", "_R_.2", 1);
+	pass(10000);
+	CHECK_INT(n_lookups, 1);
+	CHECK_STR(looked_up, "c0");
+	not_found_in("c0", 7);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answered_to, "_R_.1");
+	CHECK_STR(answer.cluster, "c0");
+	CHECK_INT(answer.n, 1);
+	CHECK_INT(n_lookups, 2);
+	CHECK_STR(looked_up, "c1");
+	/* the evidence is of the cluster of the lookup */
+	not_found_in("c0", 7);
+	CHECK_INT(n_answers, 1);
+	/* the second lookup has its own 45 s */
+	pass(44000);
+	CHECK_INT(n_answers, 1);
+	pass(1000);
+	CHECK_INT(n_answers, 2);
+	CHECK_STR(answered_to, "_R_.2");
+	CHECK_STR(answer.cluster, "c1");
+	CHECK_INT(answer.n, 0);
+	end();
+}
+
+/* A question of an admin is answered beside the lookup of another cluster. */
+static void
+test_clusters_admin(void)
+{
+	begin_clusters(3);
+	ask_of("cc.ask.c0", "_R_.1", 1);
+	order_of("cc.ask.c1", "_R_.2", ASK_EXPLAIN, 0);
+	ask_of("cc.ask.c2", "_R_.3", 1);
+	CHECK_INT(n_answers, 0);
+	pass(2000);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answered_to, "_R_.2");
+	CHECK_STR(answer.text, "job 4711 of c1");
+	not_found_in("c0", 7);
+	CHECK_INT(n_answers, 2);
+	CHECK_STR(answered_to, "_R_.1");
+	CHECK_INT(answer.n, 1);
+	pass(2000);
+	CHECK_STR(looked_up, "c2");
+	end();
+}
+
+/* A cluster has one place; when there is none, the answer says so at once. */
+static void
+test_clusters_many(void)
+{
+	char subject[32], reply[32];
+	unsigned i;
+
+	begin_clusters(20);
+	for (i = 0; i < 18; i++) {
+		snprintf(subject, sizeof(subject), "cc.ask.c%u", i);
+		snprintf(reply, sizeof(reply), "_R_.%u", i);
+		ask_of(subject, reply, 1);
+	}
+	/* one is in work, sixteen wait */
+	CHECK_INT(n_lookups, 1);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answered_to, "_R_.17");
+	CHECK_STR(answer.error, "its daemon has too many questions");
+	ask_of("cc.ask.c16", "_R_.again", 1);
+	CHECK_INT(n_answers, 1);
+	for (i = 0; i < 16; i++) {
+		snprintf(subject, sizeof(subject), "c%u", i);
+		CHECK_STR(looked_up, subject);
+		not_found_in(subject, 7);
+		pass(2000);
+	}
+	not_found_in("c16", 7);
+	CHECK_INT(n_answers, 18);
+	CHECK_STR(answered_to, "_R_.again");
+	end();
+}
+
 int
 main(void)
 {
@@ -606,5 +745,9 @@ main(void)
 	test_backfill_refused();
 	test_backfill_and_lookup();
 	test_explain();
+	test_no_collector();
+	test_clusters_lookups();
+	test_clusters_admin();
+	test_clusters_many();
 	return check_done();
 }

@@ -17,11 +17,11 @@ int power_is_off(void);
 /* Writes, flushes and truncations since the last cut. */
 unsigned power_calls(void);
 /*
- * It is back: files are as they were flushed, and of what was written since a
- * random part is there, sector by sector.
+ * The power is back: the files have all bytes that were flushed, and random
+ * sectors of the later ones.
  */
 void power_back(void);
-/* It is back at once, and nothing was lost: a passing error. */
+/* The power is back at once, and nothing was lost: a passing error. */
 void power_resume(void);
 /* 1: a disk that says flushed, and is not.  The default is an honest one. */
 void power_lies(int lies);

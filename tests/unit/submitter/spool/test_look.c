@@ -129,7 +129,7 @@ static const struct {
 	    "newer version" },
 };
 
-/* What is wrong is said, and stays as it is. */
+/* A look reports a damage and changes nothing. */
 static void
 test_wrong(void)
 {

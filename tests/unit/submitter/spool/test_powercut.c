@@ -37,7 +37,7 @@ enum {
 	DONE
 };
 
-/* What there is to be: acknowledged, or tried. */
+/* The runs and the cursor that a spool must have, or may have. */
 struct world {
 	uint8_t run[RUNS + 1];
 	int64_t cursor;

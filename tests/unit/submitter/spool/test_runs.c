@@ -195,7 +195,7 @@ test_forgotten(void)
 	CHECK(run.flags & RUN_UNCONFIRMED);
 	CHECK_INT(spool_get(sp, b, &run), 1);
 	CHECK_STR(run_state_text(&run, DEST_REST), "start due");
-	/* It is being prepared after all: held as before. */
+	/* slurmctld prepares the run after all: the run is held as before. */
 	CHECK_INT(put_flags(sp, 45, 1000, JOB_UNCONFIRMED, 0, END_NOT, &a),
 	    PUT_MERGED);
 	CHECK_INT(state_of(sp, a, DEST_REST), START_DUE);
@@ -214,7 +214,7 @@ test_forgotten(void)
 	file_remove();
 }
 
-/* What was requeued is reported if it ran, however soon; it never does twice. */
+/* A requeued run is reported if it ran, however short it was. */
 static void
 test_requeued(void)
 {
@@ -440,7 +440,7 @@ test_hold_moved(void)
 	CHECK_INT(spool_get(sp, row, &run), 1);
 	CHECK_INT(run.key.start, 1090);
 	CHECK_INT(starts_due(sp), 1);
-	/* What was said of the old start still means this run. */
+	/* A record with the old start is one of this run. */
 	CHECK_INT(put_flags(sp, 43, 1000, JOB_PARTIAL, 0, END_NOT, &row),
 	    PUT_KNOWN);
 	CHECK_INT(put_flags(sp, 43, 1090, 0, 1200, END_COMPLETED, &row),

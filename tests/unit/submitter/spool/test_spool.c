@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/worker/inflight.h"
 #include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 
@@ -425,7 +426,7 @@ test_cursor_and_meta(void)
 	CHECK_INT(spool_watermark(sp, "alpha", 400), 0);
 	CHECK_INT(spool_watermark(sp, "beta", 1), 0);
 	CHECK_INT(spool_value_set(sp, "x", "abc", 3), 0);
-	/* What a commit keeps is no earlier than this. */
+	/* The commit stores this time or a later one. */
 	clock = spool_now(sp);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
@@ -620,6 +621,62 @@ test_set_aside_row(void)
 	file_remove();
 }
 
+/* --- the run whose record is read, for the quarantine --- */
+
+static struct inflight *page;
+static struct run_key read_run; /* job 0 = none was in the page */
+
+void __real_job_read(struct reader *r, struct job *job);
+void __wrap_job_read(struct reader *r, struct job *job);
+
+void
+__wrap_job_read(struct reader *r, struct job *job)
+{
+	if (inflight_read(page, &read_run) == 0)
+		memset(&read_run, 0, sizeof(read_run));
+	__real_job_read(r, job);
+}
+
+/*
+ * A crash while a record is read concerns the run of this record, also when the
+ * worker handles another record, whose run is in the page before and after.
+ */
+static void
+test_inflight(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct run_key key = { "alpha", 71, 1200 }, got;
+	struct inflight *worker;
+	int64_t row, later;
+	struct job job;
+	int fd = -1;
+
+	page = inflight_new(&fd);
+	worker = inflight_map(fd);
+	CHECK(worker != NULL);
+	spool_inflight(sp, &worker);
+	CHECK_INT(requeued(sp, 71, 1000, 1, &row), PUT_NEW);
+	job_init(&job);
+	CHECK_INT(spool_record(sp, row, &job), 0);
+	job_clear(&job);
+	CHECK_INT(read_run.job, 71);
+	CHECK_INT(read_run.start, 1000);
+	CHECK_STR(read_run.cluster, "alpha");
+	CHECK_INT(inflight_read(page, &got), 0);
+	/* The stored record of another run of the job is compared. */
+	memset(&read_run, 0, sizeof(read_run));
+	inflight_set(worker, &key);
+	CHECK_INT(requeued(sp, 71, 1200, 2, &later), PUT_NEW);
+	CHECK_INT(read_run.start, 1000);
+	CHECK_INT(inflight_read(page, &got), 1);
+	CHECK_INT(got.start, 1200);
+	inflight_free(worker);
+	inflight_free(page);
+	page = NULL;
+	spool_close(sp);
+	file_remove();
+}
+
 /* Late knowledge: one value a field, in the order of its time,
     across restarts. */
 static void
@@ -658,7 +715,7 @@ test_late(void)
 	file_remove();
 }
 
-/* Which other runs of its job would have cc-backend refuse a run begun anew. */
+/* Other runs of the job that make cc-backend refuse a start. */
 static void
 test_blocked(void)
 {
@@ -1126,6 +1183,7 @@ main(void)
 	test_salvage();
 	test_set_aside();
 	test_set_aside_row();
+	test_inflight();
 	test_late();
 	test_blocked();
 	test_migration();

@@ -112,7 +112,7 @@ row_is(struct spool *sp, uint64_t job, int64_t start, enum run_state rest,
 	CHECK_INT(spool_find(sp, &key, &run), 1);
 	CHECK_INT(run.state[DEST_REST], rest);
 	CHECK_INT(run.state[DEST_NATS], nats);
-	/* What had left had no tags, and stays without. */
+	/* A start that was sent had no tags: its run gets none. */
 	CHECK_INT(run.flags,
 	    flags & RUN_KEY_FIXED ? flags | RUN_REST_STARTED : flags);
 }

@@ -110,7 +110,7 @@ is_final(enum run_state state)
 	return state == RUN_NONE || state == RUN_DONE;
 }
 
-/* What each transition must hold to; the event's own reasons are named. */
+/* The rules of each transition; exceptions are named by their event. */
 static void
 sound(enum dest dest, enum run_state state, enum run_event event)
 {
@@ -139,7 +139,7 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 		    event == RUN_EVENT_COMMITTED || event == RUN_EVENT_RETRY ||
 		    (event == RUN_EVENT_ENDED &&
 			(state == STARTED || state == START_COMMITTED)));
-	/* What is done is reported again only when it is deleted first. */
+	/* A run that is done is deleted before it is reported again. */
 	if (state == RUN_DONE && dest == DEST_REST)
 		CHECK(ended == RUN_STATE__COUNT || ended == DELETE_DUE ||
 		    ended == KEPT_REPLACEABLE ||

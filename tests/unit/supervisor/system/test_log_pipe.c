@@ -159,7 +159,7 @@ test_flood(void)
 	log_pipe_free(other);
 }
 
-/* What a worker says before it ends is logged after its flood, too. */
+/* The last lines of a worker are logged after its flood, too. */
 static void
 test_reserve(void)
 {

@@ -103,6 +103,7 @@ submitter_summary(struct worker *w, struct summary *to)
 	intake_summary(s->intake, to);
 	breaker_summary(s->breaker, to);
 	nats_add(s, to);
+	node_states_summary(s->nodes, to);
 	missing_runs_summary(s->missing, to);
 	runs_add(s, to);
 	running_add(s, to);

@@ -26,8 +26,8 @@
 unsigned
 node_group(const char *name)
 {
-	return (
-	    unsigned)(hash_bytes(HASH_START, name, strlen(name)) % NODE_GROUPS);
+	return (unsigned)(hash_bytes(HASH_START, name, strlen(name)) %
+	    NODE_GROUPS_MAX);
 }
 
 void

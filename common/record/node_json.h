@@ -15,13 +15,23 @@
 #include "common/model/job.h"
 #include "common/record/record_json.h"
 
-#define NODE_GROUPS 64 /* of a cluster: cc.nodes.CLUSTER.0 to .63 */
+/* Groups of a cluster, cc.nodes.CLUSTER.0 to .63 while each message fits. */
+#define NODE_GROUPS 64
+/*
+ * The number of groups is doubled until each message fits, at most to this
+ * number: 100,000 nodes with names of 255 bytes then need about 16 KB each.
+ */
+#define NODE_GROUPS_MAX 4096
 /* Nodes of one message; a cluster with 100,000 nodes has 1,600 in a group. */
 #define NODE_JSON_MAX 4096
 /* Bytes of a message: 1,600 nodes need 150 KB. */
 #define NODE_JSON_BYTES (512 * 1024)
 
-/* The group of a node; it depends on the name only. */
+/*
+ * The group of a node, below NODE_GROUPS_MAX; depends on the name only.  With
+ * fewer groups, a power of two, the group is the remainder of the division by
+ * their number: each group is then divided into two by doubling the number.
+ */
 unsigned node_group(const char *name);
 
 /*

@@ -229,12 +229,13 @@ group_of(const struct stream_message *m)
 		STREAM_NAME_MAX) == -1)
 		return -1;
 	n = strlen(subject);
-	for (g = 0; g < NODE_GROUPS; g++) {
-		snprintf(subject + n, sizeof(subject) - n, ".%d", g);
-		if (strcmp(subject, m->subject) == 0)
-			return g;
-	}
-	return -1;
+	if (strncmp(m->subject, subject, n) != 0 ||
+	    sscanf(m->subject + n, ".%4d", &g) != 1 || g < 0 ||
+	    g >= NODE_GROUPS_MAX)
+		return -1;
+	/* No other form of the number: a subject has one name. */
+	snprintf(subject + n, sizeof(subject) - n, ".%d", g);
+	return strcmp(subject, m->subject) == 0 ? g : -1;
 }
 
 struct node_frame {

@@ -25,6 +25,7 @@ struct node_states;
 struct rest_delivery;
 struct stream_hold;
 struct submitter;
+struct summary;
 
 /* rest_delivery.c: starts, stops and deletions by REST */
 
@@ -201,5 +202,7 @@ void node_states_kick(struct node_states *n);
 void node_states_published(struct node_states *n, enum nats_result result,
     const char *why);
 void node_states_status(struct node_states *n, uint64_t request);
+/* Adds a problem while states are too long to be published. */
+void node_states_summary(const struct node_states *n, struct summary *to);
 
 #endif

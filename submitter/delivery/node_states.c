@@ -7,7 +7,8 @@
  *
  * With deliver "stream", the states are published: for each node that has
  * changed, all nodes of its group, because the stream keeps the last message of
- * a group.
+ * a group.  A cluster has as many groups as are necessary for messages that the
+ * broker accepts.
  */
 #include "config.h"
 
@@ -50,9 +51,10 @@ struct queued_node {
 	int64_t seen;	 /* spool_now() when it came last */
 	int64_t sent;	 /* the same: it was delivered; 0 = never */
 	uint8_t cluster; /* index into clusters[] */
-	uint8_t group;	 /* of its message in the stream */
+	uint16_t group;	 /* node_group() */
 	uint8_t due;
 	uint8_t on_way; /* in the request under way */
+	uint8_t unfit;	/* its last message was too long to be published */
 	char states[WORDS_MAX];
 	char name[];
 };
@@ -66,6 +68,7 @@ struct node_states {
 	size_t due;
 	char clusters[CLUSTERS_KEPT][CLUSTER_MAX];
 	size_t nodes_of[CLUSTERS_KEPT];
+	unsigned groups[CLUSTERS_KEPT]; /* in the stream */
 	unsigned n_clusters;
 	uint8_t last; /* cluster of the last request */
 	int busy;
@@ -73,6 +76,7 @@ struct node_states {
 	int unknown;
 	uint64_t sent;
 	struct log_limit not_accepted;
+	struct log_limit too_long;
 };
 
 static void nodes_send(struct node_states *n);
@@ -125,7 +129,7 @@ node_of(struct node_states *n, uint8_t cluster, const char *name)
 		return NULL;
 	memcpy(node->name, name, len);
 	node->cluster = cluster;
-	node->group = (uint8_t)node_group(name);
+	node->group = (uint16_t)node_group(name);
 	if (tsearch(node, &n->tree, compare) == NULL) {
 		free(node);
 		return NULL;
@@ -282,55 +286,125 @@ refresh_ms(const struct node_states *n)
 	return 1000 * conf_int(&n->s->w->conf, CONF_NODE_STATE_REFRESH);
 }
 
-/* Writes the group of a node; its due states are under way then. */
-static void
+/* --- groups in the stream --- */
+
+static unsigned
+group_of(const struct node_states *n, const struct queued_node *node)
+{
+	return node->group % n->groups[node->cluster];
+}
+
+/*
+ * Writes the group of a node; its due states are under way then.  Returns the
+ * number of nodes in the message.
+ */
+static unsigned
 group_take(struct node_states *n, const struct queued_node *of,
     struct writer *w)
 {
 	int64_t gone = refresh_ms(n) * REFRESHES, now = spool_now(n->s->spool);
-	uint8_t cluster = of->cluster, group = of->group;
 	struct node_state state = { .host = "" };
 	struct queued_node *node;
+	unsigned count = 0;
 
-	node_json_begin(w, n->clusters[cluster]);
+	node_json_begin(w, n->clusters[of->cluster]);
 	for (node = n->first; node != NULL; node = node->next) {
-		if (node->cluster != cluster || node->group != group)
+		if (node->cluster != of->cluster ||
+		    group_of(n, node) != group_of(n, of))
 			continue;
 		n->due -= node->due != 0;
 		node->on_way |= node->due;
-		node->due = 0;
+		node->due = node->unfit = 0;
 		if (gone > 0 && now - node->seen > gone)
 			continue;
 		state_copy(&state, node);
 		node_json_add(w, &state);
+		count++;
 	}
 	node_json_end(w);
+	return count;
 }
 
+/* The nodes of the message are due again when their state comes again. */
 static void
+group_drop(struct node_states *n, const struct queued_node *of, size_t bytes)
+{
+	struct queued_node *node;
+
+	for (node = n->first; node != NULL; node = node->next) {
+		if (!node->on_way)
+			continue;
+		node->on_way = 0;
+		node->unfit = 1;
+	}
+	log_limited(&n->too_long, log_warnx,
+	    "NATS: the states of group %u of the nodes of cluster %s are not "
+	    "published: the message has %zu bytes, and the broker accepts %zu; "
+	    "raise max_payload of each nats-server",
+	    group_of(n, of), n->clusters[of->cluster], bytes,
+	    nats_payload_max(n->s->nats));
+}
+
+/*
+ * The message of a group is too long.  With twice as many groups each message
+ * has half of the nodes.  All of them are published again, because no old
+ * message has the nodes of a new group.
+ */
+static void
+group_divide(struct node_states *n, const struct queued_node *of, size_t bytes)
+{
+	struct queued_node *node;
+
+	if (n->groups[of->cluster] == NODE_GROUPS_MAX) {
+		group_drop(n, of, bytes);
+		return;
+	}
+	n->groups[of->cluster] *= 2;
+	for (node = n->first; node != NULL; node = node->next)
+		if (node->cluster == of->cluster) {
+			node->on_way = 0;
+			node_due(n, node);
+		}
+}
+
+static int
+group_fits(const struct node_states *n, const struct writer *w, unsigned count)
+{
+	return w->len <= NODE_JSON_BYTES &&
+	    w->len <= nats_payload_max(n->s->nats) && count <= NODE_JSON_MAX;
+}
+
+/*
+ * Publishes the group of the first state that is due.  Returns 1 when nothing was
+ * sent and another group may be due.
+ */
+static int
 group_send(struct node_states *n)
 {
 	struct queued_node *node = n->first;
-	uint8_t cluster, group;
 	struct writer w;
+	unsigned count;
+	int again = 0;
 
 	while (node != NULL && !node->due)
 		node = node->next;
 	if (node == NULL)
-		return;
-	cluster = node->cluster;
-	group = node->group;
-	wr_init(&w, NODE_JSON_BYTES);
-	group_take(n, node, &w);
-	if (wr_end(&w) == 0 &&
-	    nats_send_nodes(n->s->nats, n->clusters[cluster], group, &w,
-		NODES_TOKEN) == 0)
+		return 0;
+	wr_init(&w, PAYLOAD_MAX);
+	count = group_take(n, node, &w);
+	if (!w.err && !group_fits(n, &w, count)) {
+		group_divide(n, node, w.len);
+		again = 1;
+	} else if (!w.err &&
+	    nats_send_nodes(n->s->nats, n->clusters[node->cluster],
+		group_of(n, node), &w, NODES_TOKEN) == 0)
 		n->busy = 1;
 	else {
 		batch_end(n, 0);
 		timer_after(n->timer, RETRY_WAIT);
 	}
 	wr_clear(&w);
+	return again;
 }
 
 void
@@ -357,10 +431,12 @@ static void
 nodes_publish(struct node_states *n)
 {
 	if (role_is_passive(n->s) || n->s->nats == NULL ||
-	    !nats_is_up(n->s->nats))
+	    !nats_is_up(n->s->nats)) {
 		timer_after(n->timer, RETRY_WAIT);
-	else
-		group_send(n);
+		return;
+	}
+	while (group_send(n))
+		continue;
 }
 
 static void
@@ -436,6 +512,7 @@ cluster_of(struct node_states *n, const char *name)
 		nodes_forget(n);
 		i = n->n_clusters = 0;
 	}
+	n->groups[i] = NODE_GROUPS;
 	snprintf(n->clusters[n->n_clusters++], CLUSTER_MAX, "%s", name);
 	return (uint8_t)i;
 }
@@ -477,12 +554,43 @@ node_states_kick(struct node_states *n)
 	nodes_send(n);
 }
 
+static size_t
+unfit_count(const struct node_states *n)
+{
+	const struct queued_node *node;
+	size_t count = 0;
+
+	for (node = n->first; node != NULL; node = node->next)
+		count += node->unfit;
+	return count;
+}
+
+void
+node_states_summary(const struct node_states *n, struct summary *to)
+{
+	size_t count = unfit_count(n);
+
+	/* The number of the item: no cluster's stream has it. */
+	if (count > 0)
+		summary_add(to, PROBLEM_STREAM, UINT8_MAX, 0,
+		    "the states of %zu node%s are not published: a message of "
+		    "them is longer than max_payload of NATS",
+		    count, count == 1 ? "" : "s");
+}
+
 void
 node_states_status(struct node_states *n, uint64_t request)
 {
+	char unfit[96] = "";
+	size_t count = unfit_count(n);
+
+	if (count > 0)
+		snprintf(unfit, sizeof(unfit),
+		    ", %zu not published: their messages are above max_payload",
+		    count);
 	worker_status(n->s->w, request, "node_states",
-	    "%zu nodes, %llu delivered, %zu due%s", n->n,
-	    (unsigned long long)n->sent, n->due,
+	    "%zu nodes, %llu delivered, %zu due%s%s", n->n,
+	    (unsigned long long)n->sent, n->due, unfit,
 	    !n->unknown				 ? "" :
 		spool_policy(n->s->spool)->whole ? ", not accepted by NATS" :
 						   ", not accepted by this "

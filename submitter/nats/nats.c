@@ -393,6 +393,12 @@ nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
 	return item_put(n, item, 0);
 }
 
+size_t
+nats_payload_max(const struct nats *n)
+{
+	return n->state.max_payload;
+}
+
 int
 nats_has_room(const struct nats *n)
 {

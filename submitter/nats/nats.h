@@ -92,6 +92,8 @@ int nats_answer(struct nats *n, const char *reply, const void *data,
  */
 int nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
     struct writer *body, uint64_t token);
+/* Bytes of the longest message that the broker accepts; valid when connected. */
+size_t nats_payload_max(const struct nats *n);
 /* 0 while the messages without a result use too much memory. */
 int nats_has_room(const struct nats *n);
 

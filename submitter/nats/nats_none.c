@@ -78,6 +78,12 @@ nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
 	return -1;
 }
 
+size_t
+nats_payload_max(const struct nats *n)
+{
+	return 0;
+}
+
 int
 nats_has_room(const struct nats *n)
 {

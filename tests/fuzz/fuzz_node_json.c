@@ -20,7 +20,7 @@ on_node(const struct node_state *node, void *arg)
 	HOLDS(node->host[0] != '\0' && node->states[0] != '\0');
 	HOLDS(text_is_clean(node->host, strlen(node->host)));
 	HOLDS(text_is_clean(node->states, strlen(node->states)));
-	HOLDS(node_group(node->host) < NODE_GROUPS);
+	HOLDS(node_group(node->host) < NODE_GROUPS_MAX);
 	HOLDS(++n_read <= NODE_JSON_MAX);
 	node_json_add(arg, node);
 }

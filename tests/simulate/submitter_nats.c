@@ -238,6 +238,13 @@ nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
 	invariant_fail("states of nodes are published");
 }
 
+size_t
+nats_payload_max(const struct nats *n)
+{
+	(void)n;
+	return 1024 * 1024;
+}
+
 int
 nats_has_room(const struct nats *n)
 {

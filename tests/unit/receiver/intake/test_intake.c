@@ -300,7 +300,7 @@ static void
 test_states(void)
 {
 	setup();
-	CHECK_INT(states("cc.nodes.al=20pha.63", STATES("al pha")),
+	CHECK_INT(states("cc.nodes.al=20pha.4095", STATES("al pha")),
 	    STREAM_DONE);
 	CHECK_INT(n_frames, 1);
 	CHECK_INT(type, MSG_NODES);
@@ -312,10 +312,14 @@ test_states(void)
 	CHECK_INT(intake_counts(intake)->states, 1);
 	states("cc.nodes.al=20pha.0", STATES("beta"));
 	states("cc.nodes.beta.0", STATES("al pha"));
-	states("cc.nodes.al=20pha.64", STATES("al pha"));
+	states("cc.nodes.al=20pha.4096", STATES("al pha"));
+	states("cc.nodes.al=20pha.40000", STATES("al pha"));
+	states("cc.nodes.al=20pha.-1", STATES("al pha"));
+	states("cc.nodes.al=20pha.+1", STATES("al pha"));
+	states("cc.nodes.al=20pha.7x", STATES("al pha"));
 	states("cc.nodes.al=20pha.07", STATES("al pha"));
 	states("cc.nodes.al=20pha", STATES("al pha"));
-	CHECK_INT(intake_counts(intake)->foreign, 5);
+	CHECK_INT(intake_counts(intake)->foreign, 9);
 	states("cc.nodes.al=20pha.0", "{\"schema\":1}");
 	states("cc.nodes.al=20pha.0", "");
 	states("cc.nodes.al=20pha.0", "{\"schema\":2}");

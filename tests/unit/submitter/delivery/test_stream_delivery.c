@@ -105,25 +105,40 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 }
 
 /* The last states of nodes that were published. */
-static unsigned n_published, group;
+static unsigned n_published, group, group_most;
 static char states[4096];
+static size_t payload_max;		/* of the broker */
+static unsigned char is_published[256]; /* node nN */
 
 int
 nats_send_nodes(struct nats *n, const char *cluster, unsigned in_group,
     struct writer *body, uint64_t token)
 {
+	const char *at;
+
 	(void)n;
 	CHECK_STR(cluster, "alpha");
 	CHECK(token == NODES_TOKEN);
-	if (refuses != 0) {
-		errno = refuses;
+	if (refuses != 0 || body->len > payload_max) {
+		errno = refuses != 0 ? refuses : EMSGSIZE;
 		return -1;
 	}
 	n_published++;
 	group = in_group;
+	if (group > group_most)
+		group_most = group;
 	snprintf(states, sizeof(states), "%.*s", (int)body->len,
 	    (const char *)body->buf);
+	for (at = states; (at = strstr(at, "\"name\":\"n")) != NULL; at++)
+		is_published[atoi(at + 9) % 256] = 1;
 	return 0;
+}
+
+size_t
+nats_payload_max(const struct nats *n)
+{
+	(void)n;
+	return payload_max;
 }
 
 /* The stream answers the oldest message. */
@@ -187,6 +202,9 @@ begin(void)
 	spool_policy(sim.spool)->script_key = "jobScript";
 	nats_delivery_conf(sim.nats_delivery, NULL);
 	n_sent = refuses = calls = 0;
+	payload_max = 1024 * 1024;
+	group_most = 0;
+	memset(is_published, 0, sizeof(is_published));
 }
 
 static void
@@ -316,7 +334,8 @@ nodes_taken(const char *text)
 	return n;
 }
 
-#define NODES 200
+#define NODES	  200
+#define FEW_NODES 20 /* no two of them have one group of 4,096 */
 
 /* Each node is in the message of its group; a change sends this group again. */
 static void
@@ -337,7 +356,7 @@ test_nodes(void)
 	nodes_polled(7, 7, "allocated");
 	sim_run(1500);
 	CHECK_INT(n_published, before + 1);
-	CHECK_INT(group, node_group("n7"));
+	CHECK_INT(group, node_group("n7") % NODE_GROUPS);
 	CHECK(
 	    strstr(states, "\"name\":\"n7\",\"state\":\"allocated\"") != NULL);
 	/* Without an answer of the broker the states are sent again. */
@@ -368,6 +387,73 @@ test_nodes(void)
 	sim_end();
 }
 
+/* Accepts all messages; returns the number of nodes that were in them. */
+static unsigned
+nodes_published(void)
+{
+	unsigned i, n = 0;
+
+	(void)nodes_taken("\"name\"");
+	for (i = 0; i < sizeof(is_published); i++)
+		n += is_published[i];
+	return n;
+}
+
+static unsigned
+problems(void)
+{
+	static struct summary s;
+
+	memset(&s, 0, sizeof(s));
+	node_states_summary(sim.nodes, &s);
+	return s.n;
+}
+
+/*
+ * A broker that accepts only short messages: the nodes are divided into more
+ * groups, and each state is published.
+ */
+static void
+test_short_messages(void)
+{
+	begin();
+	payload_max = 200; /* three nodes */
+	sim.nodes = node_states_new(&sim);
+	nodes_polled(1, NODES, "idle");
+	sim_run(1500);
+	CHECK_INT(nodes_published(), NODES);
+	CHECK(group_most >= NODE_GROUPS && group_most < NODE_GROUPS_MAX);
+	CHECK_INT(problems(), 0);
+	sim_end();
+}
+
+/* One node alone is too long: the others are published, and an admin sees it. */
+static void
+test_too_long(void)
+{
+	unsigned before;
+
+	begin();
+	payload_max = 96; /* one node in a short state */
+	sim.nodes = node_states_new(&sim);
+	nodes_polled(1, FEW_NODES, "idle");
+	nodes_polled(7, 7, "a-state-of-many-words");
+	sim_run(1500);
+	CHECK_INT(nodes_published(), FEW_NODES - 1);
+	CHECK_INT(is_published[7], 0);
+	CHECK_INT(problems(), 1);
+	before = n_published;
+	sim_run(SIM_MINUTE);
+	CHECK_INT(n_published, before);
+	/* The admin has raised the limit; the state comes again. */
+	payload_max = 1024;
+	nodes_polled(7, 7, "a-state-of-many-words");
+	sim_run(1500);
+	CHECK_INT(nodes_taken("a-state-of-many-words"), 1);
+	CHECK_INT(problems(), 0);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -375,5 +461,7 @@ main(void)
 	test_full();
 	test_late_script();
 	test_nodes();
+	test_short_messages();
+	test_too_long();
 	return check_done();
 }

@@ -117,6 +117,13 @@ nats_send_nodes(struct nats *n, const char *cluster, unsigned group,
 	return -1;
 }
 
+size_t
+nats_payload_max(const struct nats *n)
+{
+	(void)n;
+	return 1024 * 1024;
+}
+
 int
 nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 {

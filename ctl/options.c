@@ -27,7 +27,7 @@ const char args_usage[] =
     "  backfill --from T --to T [--cluster NAME] [--dry-run] [--nats]\n"
     "                                read the runs that ended in this range;\n"
     "                                --nats: publish them by NATS again\n"
-    "  backfill --status [--cluster NAME] | --cancel\n"
+    "  backfill --status | --cancel [--cluster NAME]\n"
     "                                print the progress; cancel\n"
     "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
     "  explain ID... [--cluster NAME] [--from T] [--anonymize]\n"
@@ -308,10 +308,9 @@ range_check(struct ctl_request *req)
 
 	if (about != 0) {
 		if (req->a != -1 || req->b != -1 ||
-		    (*req->text != '\0' && about != CTL_FLAG_STATUS) ||
 		    (about & (about - 1)) != 0 || req->flags != about)
-			return "--status allows --cluster alone, --cancel no "
-			       "other argument";
+			return "--status and --cancel allow no argument but "
+			       "--cluster";
 		req->a = req->b = 0;
 		return NULL;
 	}

@@ -23,8 +23,10 @@ orders_backfill(struct receiver *v, uint64_t request,
 	const char *wrong = NULL;
 
 	cluster_set(&order, req);
-	if (req->flags & (CTL_FLAG_DRY_RUN | CTL_FLAG_CANCEL))
-		wrong = "run --dry-run and --cancel on the host of the cluster";
+	if (req->flags & CTL_FLAG_DRY_RUN)
+		wrong = "run --dry-run on the host of the cluster";
+	else if (req->flags & CTL_FLAG_CANCEL)
+		order.kind = ASK_BACKFILL_CANCEL;
 	else if (!(req->flags & CTL_FLAG_STATUS)) {
 		order.kind = ASK_BACKFILL;
 		order.from = req->a;

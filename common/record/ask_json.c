@@ -63,6 +63,7 @@ static const char *const kinds[ASK__COUNT] = {
 	[ASK_BACKFILL] = "backfill",
 	[ASK_BACKFILL_STATUS] = "backfill-status",
 	[ASK_EXPLAIN] = "explain",
+	[ASK_BACKFILL_CANCEL] = "backfill-cancel",
 };
 
 #define BIT(field) (1u << (field))
@@ -333,6 +334,7 @@ ask_wrong(const struct ask *ask)
 			return "from, to: the range is empty";
 		break;
 	case ASK_BACKFILL_STATUS:
+	case ASK_BACKFILL_CANCEL:
 		break;
 	case ASK_EXPLAIN:
 		if (ask->job == 0)

@@ -34,6 +34,7 @@ enum ask_kind {
 	ASK_BACKFILL,	     /* publish the runs of this range again */
 	ASK_BACKFILL_STATUS, /* how far is the backfill? */
 	ASK_EXPLAIN,	     /* what does the cluster have of this job? */
+	ASK_BACKFILL_CANCEL, /* end the backfill */
 	ASK__COUNT
 };
 

@@ -131,6 +131,11 @@ order_lost(struct asker *q, const char *why)
 		    "cluster %s: %s; if the backfill has begun, `backfill "
 		    "--status --cluster %s` shows the progress",
 		    q->cluster, why, q->cluster);
+	else if (q->order.kind == ASK_BACKFILL_CANCEL && q->order_sent)
+		order_end(q, 0,
+		    "cluster %s: %s; `backfill --status --cluster %s` shows "
+		    "whether the backfill was cancelled",
+		    q->cluster, why, q->cluster);
 	else
 		order_end(q, 0, "cluster %s: %s", q->cluster, why);
 }

@@ -4,8 +4,8 @@
  * are sent in pages, one to each cluster at a time.  Only a whole and valid
  * answer to the question under way is evidence; no answer, an error or an answer
  * that does not fit the question is none, and the submitter asks again later.
- * An order of an admin, to begin a backfill or to tell about it or about a job, is
- * the next question; it is sent once.
+ * An order of an admin, to begin or to end a backfill or to tell about it or about
+ * a job, is the next question; it is sent once.
  */
 #ifndef RECEIVER_ASKS_ASKS_H
 #define RECEIVER_ASKS_ASKS_H

@@ -284,30 +284,62 @@ begin_look(struct backfill *b, uint64_t request)
 	window_soon(b, 0);
 }
 
+/* Ends the backfill.  text gets the result, for an admin. */
 static void
-cancel(struct backfill *b, uint64_t request)
+end_early(struct backfill *b, char *text, size_t size)
 {
-	char text[128];
-	unsigned n;
+	unsigned n = release_forget(b);
 
-	if (b->look)
-		dryrun_end(b, CTL_ERROR, "cancelled");
-	else if (!b->active && release_waiting(b) == 0) {
-		worker_ctl_end(b->s->w, request, CTL_OK, "none is under way");
-		return;
-	}
-	n = release_forget(b);
 	b->active = 0;
 	b->waits_until = 0;
 	nats_policy(b);
 	b->step = BACKFILL_IDLE;
 	state_save(b);
 	commit_now(b->s->commit);
-	snprintf(text, sizeof(text),
+	snprintf(text, size,
 	    "cancelled; %u held runs are removed; "
 	    "runs being delivered continue",
 	    n);
+}
+
+static const char none_active[] = "none is under way";
+
+/* Is there nothing to end?  cluster: "" = whichever it is of. */
+static int
+is_over(const struct backfill *b, const char *cluster)
+{
+	return (!b->active && !b->look && release_waiting(b) == 0) ||
+	    (*cluster != '\0' && strcmp(b->whose.cluster, cluster) != 0);
+}
+
+static void
+cancel(struct backfill *b, uint64_t request, const char *cluster)
+{
+	char text[128];
+
+	if (is_over(b, cluster)) {
+		worker_ctl_end(b->s->w, request, CTL_OK, none_active);
+		return;
+	}
+	if (b->look)
+		dryrun_end(b, CTL_ERROR, "cancelled");
+	end_early(b, text, sizeof(text));
 	worker_ctl_end(b->s->w, request, CTL_OK, text);
+}
+
+const char *
+backfill_cancel(struct backfill *b, const char *cluster, char *text,
+    size_t size)
+{
+	if (is_over(b, cluster)) {
+		snprintf(text, size, "%s", none_active);
+		return NULL;
+	}
+	if (b->look)
+		return "a dry run is under way there";
+	end_early(b, text, size);
+	log_notice("the centre has cancelled the backfill of %s", cluster);
+	return NULL;
 }
 
 /* ", about 5 min left", at the speed since this process began to read. */
@@ -381,7 +413,7 @@ backfill_ctl(struct backfill *b, uint64_t request,
 		backfill_progress(b, text, sizeof(text));
 		worker_ctl_end(b->s->w, request, CTL_OK, text);
 	} else if (req->flags & CTL_FLAG_CANCEL)
-		cancel(b, request);
+		cancel(b, request, req->text);
 	else if ((wrong = begin(b, req)) != NULL)
 		worker_ctl_end(b->s->w, request, CTL_ERROR, wrong);
 	else if (req->flags & CTL_FLAG_DRY_RUN)

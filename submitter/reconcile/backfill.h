@@ -27,6 +27,12 @@ void backfill_status(struct backfill *b, uint64_t request);
  */
 const char *backfill_order(struct backfill *b, const char *cluster,
     int64_t from, int64_t to);
+/*
+ * The centre's order to end the backfill of this cluster, whoever began it; not a
+ * dry run.  NULL with the result in text, or why it is not ended.
+ */
+const char *backfill_cancel(struct backfill *b, const char *cluster, char *text,
+    size_t size);
 /* Writes one line. */
 void backfill_progress(struct backfill *b, char *text, size_t size);
 /* A collector is connected: the chunk is requested again. */

@@ -194,16 +194,19 @@ admin_answer(struct centre_asks *a, const struct question *q)
 	struct ask_answer answer;
 	const char *wrong = NULL;
 
+	answer_init(&answer, q);
 	if (q->ask.kind == ASK_BACKFILL)
 		wrong = backfill_begin(a, q);
-	answer_init(&answer, q);
+	else if (q->ask.kind == ASK_BACKFILL_CANCEL)
+		wrong = backfill_cancel(a->s->backfill, q->cluster, answer.text,
+		    sizeof(answer.text));
+	else if (q->ask.kind == ASK_EXPLAIN)
+		a->explain(a->s, q->cluster, q->ask.job, answer.text,
+		    sizeof(answer.text));
 	if (wrong != NULL)
 		snprintf(answer.error, sizeof(answer.error), "%s", wrong);
-	if (q->ask.kind != ASK_EXPLAIN)
+	if (q->ask.kind == ASK_BACKFILL || q->ask.kind == ASK_BACKFILL_STATUS)
 		backfill_progress(a->s->backfill, answer.text,
-		    sizeof(answer.text));
-	else
-		a->explain(a->s, q->cluster, q->ask.job, answer.text,
 		    sizeof(answer.text));
 	answer_send(a, q, &answer);
 }

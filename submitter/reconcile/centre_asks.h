@@ -3,7 +3,8 @@
  * Answers the centre's questions which runs Slurm knows (deliver "stream").  The
  * collector looks the runs up.  A run that Slurm knows is published again; the
  * answer has the runs that Slurm does not know and that no row here has.  Begins
- * a backfill for the centre, and tells it the progress and what is known of a job.
+ * and ends a backfill for the centre, and tells it the progress and what is known
+ * of a job.
  */
 #ifndef SUBMITTER_RECONCILE_CENTRE_ASKS_H
 #define SUBMITTER_RECONCILE_CENTRE_ASKS_H

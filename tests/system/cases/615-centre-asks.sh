@@ -4,7 +4,7 @@
 # cluster.  While the cluster is away they stay open; two answers of the cluster's
 # Slurm an hour apart end one of them.  The hour passes in a jump of the boot clock
 # of the submitters (boottime_shift.c), as in 422-absence.sh.  At the end, the centre
-# requests a range whose messages have expired.
+# requests a range whose messages have expired, and cancels a backfill of the cluster.
 if [ -z "${IN_NAMESPACE:-}" ]; then
 	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
 fi
@@ -125,5 +125,18 @@ is "a second request is refused" not fill "$cluster"
 is "with the reason of the cluster" grep -qE "cluster $cluster refuses: a backfill" "$T/log/fill"
 is "the job arrives" wait_for 60 backend_has_ended "$mix_id"
 is "the centre shows that the backfill is done" wait_for 60 filled || centre_ctl backfill --status
+
+# A backfill of many years, which an admin began at the cluster.
+cancel() { centre_ctl backfill --cancel --cluster "$1" >"$T/log/cancel" 2>&1; }
+is "a backfill begins at the cluster" ctl backfill --nats --from 2000-01-01 --to "$(date +%s)"
+is "the centre shows that it is under way" eval \
+    'centre_ctl backfill --status --cluster "$cluster" | grep -q "^cluster $cluster: backfill by NATS"'
+is "another cluster is refused" not cancel nonsense
+is "the centre cancels it" cancel "$cluster" || cat "$T/log/cancel"
+is "and prints the answer of the cluster" grep -q "^cluster $cluster: cancelled; " "$T/log/cancel"
+is "the cluster logs it" grep -q "the centre has cancelled the backfill of $cluster" "$T/log/suite"
+is "a second time there is none" cancel "$cluster"
+is "and the centre says so" grep -q "^cluster $cluster: none is under way" "$T/log/cancel"
+is "nor at the cluster" eval 'ctl backfill --cancel | grep -q "none is under way"'
 is "no run is doubled" [ -z "$(truth jobs "$BACKEND" "$TOKEN" | grep '"jobId"' | sort | uniq -d)" ]
 test_end

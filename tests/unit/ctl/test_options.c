@@ -145,6 +145,10 @@ test_good_lines(void)
 	CHECK_STR(args.req.text, "alpha");
 	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "backfill --cancel"), NULL);
+	CHECK_STR(parse(&args, "backfill --cancel --cluster alpha"), NULL);
+	CHECK_INT(args.req.flags, CTL_FLAG_CANCEL);
+	CHECK_STR(args.req.text, "alpha");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "repair --dry-run"), NULL);
 	CHECK_STR(parse(&args, "repair 4711 4712"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
@@ -163,7 +167,7 @@ test_bad_lines(void)
 		"sync --direction up", "sync --limit 0", "sync --job 5 --force",
 		"sync --direction", "queue --direction start", "repair --job 5",
 		"log", "log 6", "log loud", "log 1 2", "backfill",
-		"backfill --status --cancel", "backfill --cancel --cluster a",
+		"backfill --status --cancel", "backfill --cancel --nats",
 		"backfill --from 5 --cancel", "backfill --status --dry-run",
 		"backfill --status --nats", "backfill --from 5 --to 6 --job 1",
 		"backfill --from 5", "backfill --from 5 --to 5",

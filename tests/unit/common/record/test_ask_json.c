@@ -122,12 +122,15 @@ test_orders(void)
 		HEAD ",\"kind\":\"explain\",\"runs\":[]}",
 		HEAD ",\"kind\":\"explain\",\"jobId\":0,\"runs\":[]}",
 		HEAD ",\"kind\":\"explain\",\"jobId\":7,\"runs\":[" RUN "]}",
-		HEAD ",\"kind\":\"backfill-cancel\",\"runs\":[]}" };
+		HEAD ",\"kind\":\"backfill-cancel\",\"runs\":[" RUN "]}",
+		HEAD ",\"kind\":\"backfill-cancel\"}",
+		HEAD ",\"kind\":\"backfill-pause\",\"runs\":[]}" };
 	size_t i;
 
 	kind_is_kept(ASK_BACKFILL, 5, TIME_S_MAX);
 	kind_is_kept(ASK_BACKFILL_STATUS, 0, 0);
 	kind_is_kept(ASK_EXPLAIN, 0, 0);
+	kind_is_kept(ASK_BACKFILL_CANCEL, 0, 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		CHECK_INT(ask(bad[i]), -1);
 		CHECK(*why != '\0');

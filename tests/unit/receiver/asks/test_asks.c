@@ -440,6 +440,34 @@ test_order(void)
 	end();
 }
 
+/* The end of a backfill; an older version of the cluster does not know it. */
+static void
+test_cancel(void)
+{
+	begin();
+	CHECK_STR(order("alpha", ASK_BACKFILL_CANCEL, 77), NULL);
+	CHECK_INT(sent.kind, ASK_BACKFILL_CANCEL);
+	CHECK_INT(sent.n, 0);
+	send_order_answer("", "cancelled; 2 held runs are removed");
+	CHECK_INT(n_ordered, 1);
+	CHECK_INT(accepted, 1);
+	CHECK_STR(told, "cluster alpha: cancelled; 2 held runs are removed");
+	pass();
+	CHECK_STR(order("alpha", ASK_BACKFILL_CANCEL, 78), NULL);
+	send_order_answer("kind: not known: upgrade the cluster", "");
+	CHECK_INT(accepted, 0);
+	CHECK_STR(told,
+	    "cluster alpha refuses: kind: not known: upgrade the cluster");
+	pass();
+	/* no answer: it may be cancelled */
+	CHECK_STR(order("alpha", ASK_BACKFILL_CANCEL, 79), NULL);
+	pass();
+	CHECK_INT(accepted, 0);
+	CHECK(strstr(told, "no answer in time") != NULL);
+	CHECK(strstr(told, "shows whether the backfill was cancelled") != NULL);
+	end();
+}
+
 static void
 test_order_refused(void)
 {
@@ -582,6 +610,7 @@ main(void)
 	test_behind();
 	test_pages();
 	test_order();
+	test_cancel();
 	test_order_refused();
 	test_order_unanswered();
 	test_order_and_lookups();

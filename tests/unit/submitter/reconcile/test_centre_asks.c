@@ -607,6 +607,37 @@ test_no_collector(void)
 	end();
 }
 
+/* The centre ends a backfill, whoever began it, and begins another one. */
+static void
+test_backfill_cancelled(void)
+{
+	begin();
+	CHECK_INT(spool_watermark(sim.spool, "alpha", time(NULL) + 600), 0);
+	order("_R_.1", ASK_BACKFILL_CANCEL, 0);
+	CHECK_STR(answer.error, "");
+	CHECK_STR(answer.text, "none is under way");
+	CHECK(backfill_order(sim.backfill, "alpha", time(NULL) - 3600,
+		  time(NULL)) == NULL);
+	pass(1000);
+	CHECK_INT(n_ranges, 1);
+	order("_R_.2", ASK_BACKFILL_CANCEL, 0);
+	CHECK_STR(answered_to, "_R_.2");
+	CHECK_STR(answer.error, "");
+	CHECK(strstr(answer.text, "cancelled; 0 held runs") != NULL);
+	CHECK_INT(answer.asked, 0);
+	/* the collector still answers the range: nothing follows */
+	backfill_watermark(sim.backfill, "alpha", time(NULL));
+	pass(60000);
+	CHECK_INT(n_ranges, 1);
+	order("_R_.3", ASK_BACKFILL_CANCEL, 0);
+	CHECK_STR(answer.text, "none is under way");
+	order("_R_.4", ASK_BACKFILL, 3600);
+	CHECK_STR(answer.error, "");
+	pass(1000);
+	CHECK_INT(n_ranges, 2);
+	end();
+}
+
 /* About a job that the centre does not have. */
 static void
 test_explain(void)
@@ -750,6 +781,7 @@ main(void)
 	test_unconfirmed();
 	test_backfill();
 	test_backfill_refused();
+	test_backfill_cancelled();
 	test_backfill_and_lookup();
 	test_explain();
 	test_no_collector();

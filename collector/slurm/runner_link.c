@@ -137,11 +137,16 @@ command_check(struct command *cmd)
 	timer_set(cmd, cmd->out == NULL ? 0 : LINGER_MS);
 }
 
-/* Ends the command early; the runner kills the process. */
+/*
+ * Ends the command early; the runner kills the process.  on_output() may have
+ * paused the command before it refused the answer.  command_pause() does not
+ * resume a killed command, so the pause ends here.
+ */
 static void
 command_kill(struct command *cmd, enum command_outcome outcome)
 {
 	cmd->killed = 1;
+	cmd->paused = 0;
 	cmd->end.outcome = outcome;
 	pipe_close(cmd);
 	control_send(cmd, MSG_CANCEL);

@@ -34,6 +34,7 @@ static struct {
 	char out[64];
 	size_t len;
 	int refuse;
+	struct command *pause; /* paused by on_output() */
 	int ended;
 	enum command_outcome outcome;
 	int status;
@@ -50,6 +51,8 @@ on_output(const char *p, size_t n, void *arg)
 	memcpy(seen.out + seen.len, p, n);
 	seen.len += n;
 	seen.out[seen.len] = '\0';
+	if (seen.pause != NULL)
+		command_pause(seen.pause, 1);
 	return seen.refuse ? -1 : 0;
 }
 
@@ -306,6 +309,39 @@ test_pause(void)
 	CHECK_INT(seen.ended, 1);
 }
 
+/*
+ * on_output() pauses the command and refuses the same bytes.  The command ends,
+ * whether it is resumed or not.
+ */
+static void
+test_cancel_paused(void)
+{
+	struct command *cmd;
+	uint64_t id, other;
+	int out, i;
+
+	for (i = 0; i < 2; i++) {
+		id = asked(&out, &cmd);
+		seen.refuse = 1;
+		seen.pause = cmd;
+		CHECK(write(out, "a", 1) == 1);
+		loop_settle(base);
+		CHECK_INT(taken(&other, NULL), MSG_PAUSE);
+		CHECK_INT(taken(&other, NULL), MSG_CANCEL);
+		CHECK(other == id);
+		CHECK_INT(seen.ended, 0);
+		close(out);
+		if (i == 1)
+			command_pause(cmd, 0);
+		end_say(id, ANSWER_EXITED, 9, "");
+		loop_settle(base);
+		CHECK_INT(taken(&other, NULL), -1);
+		CHECK_INT(seen.ended, 1);
+		CHECK_INT(seen.outcome, COMMAND_REFUSED);
+		CHECK_INT(runner_running(link_), 0);
+	}
+}
+
 /* More questions than the runner takes wait for their turn. */
 static void
 test_many(void)
@@ -462,6 +498,7 @@ main(void)
 	test_other_ends();
 	test_cancel();
 	test_pause();
+	test_cancel_paused();
 	test_many();
 	test_lost();
 	test_rules();

@@ -147,14 +147,11 @@ daemon_ends(void)
 static void
 drained(int answered)
 {
-	struct writer w;
+	uint8_t payload = (uint8_t)answered;
 	struct reader r;
 
-	wr_init(&w, 8);
-	wr_u8(&w, (uint8_t)answered);
-	rd_init(&r, w.buf, w.len);
+	rd_init(&r, &payload, sizeof(payload));
 	release_drained(&receiver, receiver.submitter, &r);
-	wr_clear(&w);
 }
 
 static void

@@ -157,14 +157,14 @@ on_resume_from(struct site *site, struct channel *ch, struct reader *r)
 static void
 on_open_runs(struct collector *col, struct channel *ch, struct reader *r)
 {
-	struct run_key key;
+	struct open_key open;
 	uint8_t bits = rd_u8(r);
 	uint32_t i, n = rd_u32(r);
 
 	for (i = 0; i < n && !r->err; i++) {
-		rd_run_key(r, &key);
+		rd_open_key(r, &open);
 		if (!r->err)
-			resume_open(&col->site, &key,
+			resume_open(&col->site, &open,
 			    (bits & OPEN_RUNS_UNCONFIRMED) != 0);
 	}
 	if (rd_end(r) == -1)

@@ -236,7 +236,8 @@ run_import(struct step *t, struct imported *in)
 		rc = PUT_ERROR;
 	/* The collector has to look for the end of the run. */
 	if (rc == PUT_NEW && in->job.end == 0)
-		snapshot_send_run(submitter_feeder(t->s), &in->job.key);
+		snapshot_send_run(submitter_feeder(t->s),
+		    &(struct open_key) { in->job.key, in->job.submit });
 	return rc;
 }
 

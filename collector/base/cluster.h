@@ -207,7 +207,7 @@ struct resume_point {
 
 /* An open run of the spool whose cluster is not known yet. */
 struct unassigned_run {
-	struct run_key key;
+	struct open_key open;
 	int unconfirmed;
 };
 

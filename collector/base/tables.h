@@ -60,8 +60,8 @@ struct open_run {
 	 * squeue: monotonic s of the next query
 	 */
 	uint32_t seen;
-	uint16_t restarts;
-	uint8_t tries; /* queries for its end or details */
+	uint16_t restarts; /* not known of an OPEN_SPOOLED run */
+	uint8_t tries;	   /* queries for its end or details */
 	uint8_t flags;
 };
 

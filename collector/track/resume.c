@@ -23,9 +23,9 @@
 
 /* Keeps the run until the name of the cluster is known. */
 static void
-unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
+unassigned_add(struct site *site, const struct open_key *open, int unconfirmed)
 {
-	struct unassigned_run *unassigned, one = { *key, unconfirmed };
+	struct unassigned_run *unassigned, one = { *open, unconfirmed };
 
 	unassigned = array_reserve(site->unassigned, &site->cap_unassigned,
 	    site->n_unassigned + 1, sizeof(*unassigned));
@@ -36,8 +36,9 @@ unassigned_add(struct site *site, const struct run_key *key, int unconfirmed)
 }
 
 static void
-open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
+open_of_spool(struct cluster *c, const struct open_key *open, int unconfirmed)
 {
+	const struct run_key *key = &open->key;
 	struct open_run *run;
 
 	if (strcmp(key->cluster, c->slurm.cluster) != 0 ||
@@ -54,6 +55,8 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 	if (run == NULL)
 		fatalx("out of memory");
 	run->flags |= OPEN_SPOOLED;
+	if (open->submit > 0 && open->submit <= UINT32_MAX)
+		run->submit = (uint32_t)open->submit;
 	/*
 	 * The previous process may have ended while it fetched the script of a
 	 * new run.
@@ -73,19 +76,19 @@ open_of_spool(struct cluster *c, const struct run_key *key, int unconfirmed)
 }
 
 void
-resume_open(struct site *site, const struct run_key *key, int unconfirmed)
+resume_open(struct site *site, const struct open_key *open, int unconfirmed)
 {
 	unsigned i;
 	int unknown = 0;
 
 	for (i = 0; i < site->n; i++) {
 		if (site->clusters[i]->slurm.known)
-			open_of_spool(site->clusters[i], key, unconfirmed);
+			open_of_spool(site->clusters[i], open, unconfirmed);
 		else
 			unknown = 1;
 	}
 	if (unknown)
-		unassigned_add(site, key, unconfirmed);
+		unassigned_add(site, open, unconfirmed);
 }
 
 /* The Go adapter, which wrote the file, queried only the local cluster. */
@@ -108,7 +111,7 @@ resume_cluster(struct cluster *c)
 	size_t k;
 
 	for (k = 0; k < site->n_unassigned; k++)
-		open_of_spool(c, &site->unassigned[k].key,
+		open_of_spool(c, &site->unassigned[k].open,
 		    site->unassigned[k].unconfirmed);
 	for (i = 0; i < site->n_resume_points; i++)
 		if (strcmp(site->resume_points[i].cluster, c->slurm.cluster) ==

@@ -72,7 +72,8 @@ earlier_left(struct cluster *c, const struct job_snapshot *s)
 		if (run->flags & OPEN_LEFT)
 			continue;
 		if (s->state->phase == PHASE_PENDING ?
-			s->job.restarts <= run->restarts && run->submit != 0 :
+			s->job.restarts <= run->restarts && run->submit != 0 &&
+			    !(run->flags & OPEN_SPOOLED) :
 			run->start >= s->job.key.start)
 			continue;
 		run->flags |= OPEN_LEFT;

@@ -92,6 +92,20 @@ rd_run_key(struct reader *r, struct run_key *key)
 	key->start = rd_time(r);
 }
 
+void
+wr_open_key(struct writer *w, const struct open_key *open)
+{
+	wr_run_key(w, &open->key);
+	wr_i64(w, open->submit);
+}
+
+void
+rd_open_key(struct reader *r, struct open_key *open)
+{
+	rd_run_key(r, &open->key);
+	open->submit = rd_time(r);
+}
+
 int
 run_key_equal(const struct run_key *a, const struct run_key *b)
 {

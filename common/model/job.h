@@ -32,6 +32,15 @@ struct run_key {
 void wr_run_key(struct writer *w, const struct run_key *key);
 void rd_run_key(struct reader *r, struct run_key *key);
 int run_key_equal(const struct run_key *a, const struct run_key *b);
+
+/* A run without an end, as open-runs names it. */
+struct open_key {
+	struct run_key key;
+	int64_t submit; /* epoch; 0 = unknown */
+};
+
+void wr_open_key(struct writer *w, const struct open_key *open);
+void rd_open_key(struct reader *r, struct open_key *open);
 /*
  * "job 4711 (alpha, started 2026-11-21T14:00:05+01:00)"; an empty cluster or a
  * start of 0 is left out.  Returns static memory of the calling thread; the text

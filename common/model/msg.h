@@ -84,9 +84,9 @@ enum msg_type {
 	MSG_NODES,     /* node states of one cluster (job.h) */
 	/* u64 seq, str cluster, u64 lookup, run keys unknown to Slurm */
 	MSG_NOT_FOUND,
-	MSG_RECORD_ACK,	 /* u64: durable up to this sequence number */
-	MSG_RESUME_FROM, /* str cluster, i64 resume point (0 = none) */
-	MSG_OPEN_RUNS, /* u8 OPEN_RUNS_ bits, run keys that are open in the spool */
+	MSG_RECORD_ACK,	    /* u64: durable up to this sequence number */
+	MSG_RESUME_FROM,    /* str cluster, i64 resume point (0 = none) */
+	MSG_OPEN_RUNS,	    /* u8 OPEN_RUNS_ bits, open runs of the spool */
 	MSG_LOOKUP,	    /* str cluster, u64 lookup, run keys to look up */
 	MSG_POLL_NOW,	    /* all clusters; no payload */
 	MSG_BACKFILL_RANGE, /* str cluster, i64 from, i64 to, u8 1 = dry run */

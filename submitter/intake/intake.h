@@ -75,11 +75,11 @@ int intake_retry(struct intake *b);
  */
 void intake_flow(struct intake *b);
 
-/* snapshot.c: watermarks and the keys of open runs, for a new collector */
+/* snapshot.c: watermarks and open runs, for a new collector */
 
 /* To the receiver also the position in the stream of each cluster. */
 void snapshot_send(struct submitter *s, struct channel *c);
 /* One more run that has no end yet; c may be NULL. */
-void snapshot_send_run(struct channel *c, const struct run_key *key);
+void snapshot_send_run(struct channel *c, const struct open_key *open);
 
 #endif

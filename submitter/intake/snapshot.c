@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The messages for a new collector or receiver: watermarks, positions in streams,
- * and the keys of runs without an end.
+ * and the runs without an end.
  */
 #include "config.h"
 
@@ -32,23 +32,26 @@ resume_from_send(struct spool *sp, struct channel *c)
 /* the first ones: states of a run whose start is not confirmed */
 #define UNCONFIRMED_STATES 3
 
+#define OPEN_KEY_MAX (CLUSTER_MAX + 32) /* bytes of a run in the message */
+
 struct batch {
-	struct writer keys;
+	struct writer runs; /* struct open_key */
 	uint32_t n;
 	/* RUN_UNCONFIRMED, or 0: which runs are put into it */
 	unsigned held;
 };
 
 static int
-key_add(struct spool *sp, struct spool_run *run, void *arg)
+run_add(struct spool *sp, struct spool_run *run, void *arg)
 {
+	struct open_key open = { run->key, run->submit };
 	struct batch *batch = arg;
 
 	if (run->end != 0 ||
 	    (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)) ||
 	    (run->flags & RUN_UNCONFIRMED) != batch->held)
 		return 0;
-	wr_run_key(&batch->keys, &run->key);
+	wr_open_key(&batch->runs, &open);
 	batch->n++;
 	return 0;
 }
@@ -60,15 +63,15 @@ batch_send(struct channel *c, struct batch *batch, int last)
 
 	if (batch->n == 0 && !last)
 		return;
-	wr_init(&w, batch->keys.len + 16);
+	wr_init(&w, batch->runs.len + 16);
 	wr_u8(&w,
 	    (uint8_t)((last ? OPEN_RUNS_LAST : 0) |
 		(batch->held ? OPEN_RUNS_UNCONFIRMED : 0)));
 	wr_u32(&w, batch->n);
-	wr_mem(&w, batch->keys.buf, batch->keys.len);
+	wr_mem(&w, batch->runs.buf, batch->runs.len);
 	channel_send(c, MSG_OPEN_RUNS, 0, &w, -1);
 	wr_clear(&w);
-	wr_reset(&batch->keys);
+	wr_reset(&batch->runs);
 	batch->n = 0;
 }
 
@@ -87,13 +90,13 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 	for (i = 0; i < n; i++) {
 		memset(&after, 0, sizeof(after));
 		while (spool_each(sp, dest, states[i], &after, SPOOL_PAGE,
-			   key_add, batch) > 0)
+			   run_add, batch) > 0)
 			batch_send(c, batch, 0);
 	}
 }
 
 /*
- * Sends the keys of the runs that have no end yet, in batches; the last batch
+ * Sends the runs that have no end yet, in batches; the last batch
  * is marked. Only the states of such runs are walked: there may be many other
  * runs.
  */
@@ -102,12 +105,12 @@ open_runs_send(struct spool *sp, struct channel *c)
 {
 	struct batch batch = { .held = RUN_UNCONFIRMED };
 
-	wr_init(&batch.keys, SPOOL_PAGE * (CLUSTER_MAX + 32));
+	wr_init(&batch.runs, SPOOL_PAGE * OPEN_KEY_MAX);
 	open_runs_walk(sp, c, &batch, UNCONFIRMED_STATES);
 	batch.held = 0;
 	open_runs_walk(sp, c, &batch, OPEN_STATES);
 	batch_send(c, &batch, 1);
-	wr_clear(&batch.keys);
+	wr_clear(&batch.runs);
 }
 
 static void
@@ -141,14 +144,14 @@ snapshot_send(struct submitter *s, struct channel *c)
 }
 
 void
-snapshot_send_run(struct channel *c, const struct run_key *key)
+snapshot_send_run(struct channel *c, const struct open_key *open)
 {
 	struct batch batch = { .n = 1 };
 
 	if (c == NULL)
 		return;
-	wr_init(&batch.keys, CLUSTER_MAX + 32);
-	wr_run_key(&batch.keys, key);
+	wr_init(&batch.runs, OPEN_KEY_MAX);
+	wr_open_key(&batch.runs, open);
 	batch_send(c, &batch, 0);
-	wr_clear(&batch.keys);
+	wr_clear(&batch.runs);
 }

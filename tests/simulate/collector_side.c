@@ -232,12 +232,15 @@ on_resume_from(struct reader *r)
 
 /* A run that is open in the spool: its end is asked by id. */
 static void
-run_open(const struct run_key *key)
+run_open(const struct open_key *open)
 {
+	const struct run_key *key = &open->key;
 	struct truth_run *t = truth_find(key->job, key->start);
 
 	invariant(t != NULL, "the spool has %s, which never ran",
 	    run_key_text(key));
+	invariant(open->submit == 0 || open->submit == t->submit,
+	    "the spool has another submission of %s", run_key_text(key));
 	if (truth_has_ended(t) &&
 	    (t->told_by != side.incarnation || !t->told_end))
 		record_send(t, t->has_script, 0);
@@ -248,12 +251,12 @@ on_open_runs(struct reader *r)
 {
 	uint8_t bits = rd_u8(r);
 	uint32_t i, n = rd_u32(r);
-	struct run_key key;
+	struct open_key open;
 
 	for (i = 0; i < n && !r->err; i++) {
-		rd_run_key(r, &key);
+		rd_open_key(r, &open);
 		if (!r->err)
-			run_open(&key);
+			run_open(&open);
 	}
 	if (bits & OPEN_RUNS_LAST) {
 		side.released = 1;

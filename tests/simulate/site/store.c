@@ -454,6 +454,7 @@ static void
 open_runs_send(int unconfirmed)
 {
 	struct stored_run *run = store.first;
+	struct open_key open;
 	struct writer keys, w;
 	uint32_t n;
 
@@ -462,7 +463,9 @@ open_runs_send(int unconfirmed)
 		for (n = 0; run != NULL && n < KEYS_OF_FRAME; run = run->next) {
 			if (run->job.end != 0 || run->confirmed == unconfirmed)
 				continue;
-			wr_run_key(&keys, &run->job.key);
+			open.key = run->job.key;
+			open.submit = run->job.submit;
+			wr_open_key(&keys, &open);
 			n++;
 		}
 		wr_init(&w, MSG_PAYLOAD_MAX);

@@ -64,7 +64,7 @@ static struct {
 	size_t len;
 	char cluster[CLUSTER_MAX];
 	int64_t cursor;
-	struct run_key *open;
+	struct open_key *open;
 	size_t n_open;
 } d;
 
@@ -184,12 +184,13 @@ open_keep(const struct job *job)
 	if (job->flags & JOB_PARTIAL)
 		return;
 	for (i = 0; i < d.n_open; i++)
-		if (run_key_equal(&d.open[i], &job->key))
+		if (run_key_equal(&d.open[i].key, &job->key))
 			break;
 	if (job->end != 0 && i < d.n_open)
 		d.open[i] = d.open[--d.n_open];
 	else if (job->end == 0 && i == d.n_open && i < STORED_MAX)
-		d.open[d.n_open++] = job->key;
+		d.open[d.n_open++] = (struct open_key) { job->key,
+			job->submit };
 }
 
 static void
@@ -387,7 +388,7 @@ submitter_begin(void)
 	wr_u8(&w, OPEN_RUNS_LAST);
 	wr_u32(&w, (uint32_t)d.n_open);
 	for (i = 0; i < d.n_open; i++)
-		wr_run_key(&w, &d.open[i]);
+		wr_open_key(&w, &d.open[i]);
 	channel_send(d.submitter, MSG_OPEN_RUNS, 0, &w, -1);
 	wr_clear(&w);
 }

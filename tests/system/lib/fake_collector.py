@@ -96,6 +96,11 @@ class Reader:
     def key(self):
         return self.text(), self.take("Q"), self.take("q")
 
+    def open_key(self):
+        key = self.key()
+        self.take("q")  # the submission
+        return key
+
 
 class Run:
     """One run as the collector would tell it; what is not said is ordinary."""
@@ -344,7 +349,7 @@ class Submitter:
             elif name == "MSG_OPEN_RUNS":
                 last = bool(r.take("B") & 1)
                 self.met = self.met or last
-                self.running += [r.key() for _ in range(r.take("I"))]
+                self.running += [r.open_key() for _ in range(r.take("I"))]
             elif name == "MSG_LOOKUP":
                 cluster, _ask = r.text(), r.take("Q")
                 self.asked += [r.key() for _ in range(r.take("I"))]

@@ -219,8 +219,10 @@ take(int fd, enum role self)
 		bits = rd_u8(&r);
 		n = rd_u32(&r);
 		printf("running %u:", n);
-		while (n-- > 0)
+		while (n-- > 0) {
 			key_print(&r);
+			rd_i64(&r); /* the submission */
+		}
 		printf("%s\n", bits & OPEN_RUNS_LAST ? " last" : "");
 		break;
 	case MSG_LOOKUP:

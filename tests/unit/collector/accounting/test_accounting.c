@@ -624,6 +624,37 @@ test_old_end_of_resized(void)
 	CHECK_INT(c->open.n, 0);
 }
 
+/*
+ * Up to 22.05 the last part of a resized run has the start of the run and a
+ * later submission.  The job ids have begun again: the row is of an earlier
+ * run, not of the open one that only the spool knows.
+ */
+static void
+test_resized_of_earlier_job(void)
+{
+	struct open_key open = { { "alpha", 10, SIM_EPOCH - 100 },
+		SIM_EPOCH - 110 };
+
+	begin();
+	c->slurm.version = 2205;
+	resume_open(c->site, &open, 0);
+	(void)idmap_put(&c->work.accounting, 10, NULL);
+	acct_kick(acct);
+	sim_answer("sacct",
+	    sim_sacct_row(OTHER, 10, "COMPLETED", -8500, -9000, -8000));
+	CHECK_STR(sim_said(),
+	    "end 10/-9000--8000 completed, answered 10 ended known");
+	CHECK_STR(sim_open(c, 10), "10/-100");
+	(void)idmap_put(&c->work.accounting, 10, NULL);
+	acct_kick(acct);
+	/* Slurm has moved the start of the open run. */
+	sim_answer("sacct",
+	    sim_sacct_row(OTHER, 10, "COMPLETED", -110, -90, -5));
+	CHECK_STR(sim_said(),
+	    "end 10/-100--5 completed, answered 10 ended known");
+	CHECK_INT(c->open.n, 0);
+}
+
 /* A run that left squeue is asked for again and again, ever later. */
 static void
 test_left(void)
@@ -1101,6 +1132,7 @@ main(void)
 	test_max_span();
 	test_by_id();
 	test_old_end_of_resized();
+	test_resized_of_earlier_job();
 	test_left();
 	test_catch_up_order();
 	test_steps();

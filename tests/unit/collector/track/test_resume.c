@@ -38,10 +38,12 @@ spool_has_point(const char *cluster, int64_t until)
 static void
 spool_has_run(const char *cluster, uint64_t job, int64_t start, int unconfirmed)
 {
-	struct run_key key = { .job = job, .start = start + SIM_EPOCH };
+	struct open_key open = { .key = { .job = job,
+				     .start = start + SIM_EPOCH },
+		.submit = start - 5 + SIM_EPOCH };
 
-	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
-	resume_open(c->site, &key, unconfirmed);
+	snprintf(open.key.cluster, sizeof(open.key.cluster), "%s", cluster);
+	resume_open(c->site, &open, unconfirmed);
 }
 
 #define NONE SIM_NEVER
@@ -147,6 +149,8 @@ test_runs(void)
 		run = open_find(&c->open, 10, runs[i].start + SIM_EPOCH);
 		CHECK(run != NULL &&
 		    (run->flags & OPEN_RESOURCES_SENT) == runs[i].detailed);
+		CHECK_INT(run != NULL ? run->submit : 0,
+		    runs[i].start - 5 + SIM_EPOCH);
 		CHECK_INT(idmap_get(&c->work.accounting, 10) != NULL,
 		    runs[i].accounting);
 		CHECK_INT(idmap_get(&c->earlier, 10) != NULL,

@@ -409,10 +409,12 @@ position(const char *cluster, uint64_t identity, uint64_t sequence)
 
 /*
  * Reads what the intake has sent to its peer: the positions of a new receiver, in
- * front of the last batch of open runs.  Returns their number.
+ * front of the last batch of open runs.  Returns their number; *open is the first
+ * open run.
  */
 static unsigned
-positions_read(char *cluster, size_t size, uint64_t *sequence)
+positions_read(char *cluster, size_t size, uint64_t *sequence,
+    struct open_key *open)
 {
 	struct msg_header h = { .type = 0 };
 	struct reader r;
@@ -432,6 +434,11 @@ positions_read(char *cluster, size_t size, uint64_t *sequence)
 			*sequence = rd_u64(&r);
 			CHECK_INT(rd_end(&r), 0);
 			n++;
+		} else if (h.type == MSG_OPEN_RUNS) {
+			rd_u8(&r);
+			if (rd_u32(&r) > 0)
+				rd_open_key(&r, open);
+			CHECK_INT(rd_end(&r), 0);
 		}
 		free(payload);
 	}
@@ -444,12 +451,15 @@ static void
 test_stream_position(void)
 {
 	struct spool_stream at;
+	struct open_key open = { .submit = 0 };
 	char cluster[CLUSTER_MAX] = "";
 	uint64_t sequence = 0;
 
 	feeder = ROLE_RECEIVER;
 	begin("[\"alpha\", \"beta\"]");
-	CHECK_INT(positions_read(cluster, sizeof(cluster), &sequence), 0);
+	CHECK_INT(positions_read(cluster, sizeof(cluster), &sequence, &open),
+	    0);
+	CHECK_INT(open.submit, 0);
 	record("alpha", 1);
 	position("alpha", 7, 40);
 	CHECK_INT(spool_stream(s.spool, "alpha", &at), 1);
@@ -466,7 +476,11 @@ test_stream_position(void)
 	CHECK_INT(s.n.clusters_refused, 1);
 	/* A new receiver continues there. */
 	intake_peer(s.intake, collector);
-	CHECK_INT(positions_read(cluster, sizeof(cluster), &sequence), 1);
+	CHECK_INT(positions_read(cluster, sizeof(cluster), &sequence, &open),
+	    1);
+	CHECK_INT(open.key.job, 1);
+	CHECK_INT(open.key.start, START);
+	CHECK_INT(open.submit, START - 1);
 	CHECK_STR(cluster, "alpha");
 	CHECK_INT(sequence, 40);
 	end();

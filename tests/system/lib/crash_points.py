@@ -8,6 +8,7 @@ that `repair` corrects as in Slurm, of a requeued job the last run alone
 (requeuedRuns).  Prints `POINT TIMES` for each, and what is wrong; the last
 line is `all played: N failed`.
 """
+import itertools
 import os
 import sys
 
@@ -17,6 +18,8 @@ from fake_collector import Fake, Run, Submitter, until
 from repair_checks import NOW, T, all_right, by_another, c, committed, is_as, new
 
 PAGE = T + "/page"
+# the clusters that the submitter meets one after the other, beside alpha
+fresh = ("fresh%d" % i for i in itertools.count())
 
 
 class Killed:
@@ -100,16 +103,37 @@ def requeued(b, s, page, point):
     all_right("and ends", b, [second], 40)
 
 
-PLAYS = {"repair-marked": (repair,), "repair-exhumed": (victim,), "way-given": (requeued,),
+def listed(b, s, page, point):
+    """The first list of a cluster: its run was started by another daemon."""
+    run = new(cluster=next(fresh))
+    status, text = b.api("POST", "jobs/start_job/", {
+        "jobId": run.job, "cluster": run.cluster, "user": "u1", "numNodes": 1,
+        "startTime": run.start, "resources": [{"hostname": "n1"}]})
+    c.true("(another starts the run)", status == 201, (status, text))
+    b.commit_now()
+    with Killed(page, s, point):
+        s.tell(run, wait=0)
+    said = "first list of %s: 1 jobs" % run.cluster
+    c.soon("listed again", lambda: s.logged(said) == 2, 20, lambda: s.logged(said))
+    s.tell(run)
+    c.true("and not started twice", b.effects(run) == ["start"], b.effects(run))
+    s.tell(run.ended())
+    all_right(point + ": ended", b, [run], 40)
+    c.true("in this order", b.effects(run) == ["start", "stop"], b.effects(run))
+    nothing_left(s)
+
+
+PLAYS = {"first-listed": (listed,), "repair-marked": (repair,), "repair-exhumed": (victim,), "way-given": (requeued,),
          "delete-send": (repair, requeued), "delete-answered": (repair, requeued),
          "delete-settled": (repair, requeued)}
 
 
 def main(times, points):
-    b = Fake(T + "/b", commit=1).start()
+    clusters = ["alpha"] + ["fresh%d" % i for i in range(times)]
+    b = Fake(T + "/b", commit=1, clusters=",".join(name + "=n[1-4]" for name in clusters)).start()
     page = Page(PAGE)
     s = Submitter(T + "/spool", {"ccRestUrl": b.url(), "ccCommitInterval": 1, "ccPollInterval": 3600,
-                                 "requeuedRuns": "last"},
+                                 "requeuedRuns": "last", "clusters": clusters},
                   b.token, log=T + "/log/submitter", env={"CSA_CRASH": PAGE}).start()
     s.mark(NOW)
     c.true("the gate opens", until(lambda: s.status().get("backend") == "up", 15))

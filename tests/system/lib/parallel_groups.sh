@@ -5,7 +5,7 @@
 # once, each in a folder of its own below $T, and prints them one by one.
 # Needs lib.sh.
 groups() {
-	local file=$1 g rc pids=()
+	local file=$1 g rc pids=() wrong
 	shift
 	for g; do
 		mkdir -p "$T/$g/log"
@@ -21,6 +21,8 @@ groups() {
 		cat "$T/$g.said"
 		if [ $rc != 0 ]; then
 			failures=$((failures + 1))
+			mapfile -t wrong < <(sed -nE "s/^ +FAILED +(.{1,150}).*/$g: \1/p" "$T/$g.said")
+			failed+=("${wrong[@]:-$g: status $rc}")
 			tail -n 25 "$T/$g"/log/suite.* | cut -c1-300
 		fi
 	done

@@ -109,6 +109,15 @@ void explain_slurm_begin(struct explain_slurm *v, uint64_t request,
     const struct ctl_request *req);
 /* Slurm may be asked about one more job now: 0, or -1. */
 int explain_token_take(struct explain_slurm *v);
+/* Sends a row of CTL_T_EXPLAIN; c NULL = no cluster. */
+void explain_row(struct collector *col, uint64_t request,
+    const struct cluster *c, uint64_t job, const char *event, const char *text);
+/*
+ * Moves *at, the number of a cluster, to the next cluster that the request
+ * selects: 1, or 0 when there is none.
+ */
+int explain_cluster_next(const struct collector *col,
+    const struct ctl_request *req, unsigned *at);
 
 /* ctl_job_part.c: the job id of a task of an array, or of a component */
 

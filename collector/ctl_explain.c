@@ -42,18 +42,25 @@ struct explain_slurm {
 	int64_t tokens_at; /* monotonic s */
 };
 
-static void
-tell(struct explain_slurm *v, const char *event, const char *text)
+void
+explain_row(struct collector *col, uint64_t request, const struct cluster *c,
+    uint64_t job, const char *event, const char *text)
 {
 	char id[24];
 	struct writer w;
 
-	snprintf(id, sizeof(id), "%llu", (unsigned long long)v->facts.job);
+	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
 	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_EXPLAIN, v->c != NULL ? v->c->slurm.cluster : "", id,
-	    "", "", event, text, NULL);
-	worker_ctl_row(v->col->site.w, v->request, &w);
+	ctl_row(&w, CTL_T_EXPLAIN, c != NULL ? c->slurm.cluster : "", id, "",
+	    "", event, text, NULL);
+	worker_ctl_row(col->site.w, request, &w);
 	wr_clear(&w);
+}
+
+static void
+tell(struct explain_slurm *v, const char *event, const char *text)
+{
+	explain_row(v->col, v->request, v->c, v->facts.job, event, text);
 }
 
 static void
@@ -282,16 +289,16 @@ explain_token_take(struct explain_slurm *v)
 	return 0;
 }
 
-/* Moves to the next cluster that the request selects: 1, or 0 at the end. */
-static int
-cluster_next(struct explain_slurm *v)
+int
+explain_cluster_next(const struct collector *col, const struct ctl_request *req,
+    unsigned *at)
 {
-	struct site *site = &v->col->site;
+	const struct site *site = &col->site;
 
-	while (v->at < site->n && v->req.text[0] != '\0' &&
-	    strcmp(v->req.text, site->clusters[v->at]->slurm.cluster) != 0)
-		v->at++;
-	return v->at < site->n;
+	while (*at < site->n && req->text[0] != '\0' &&
+	    strcmp(req->text, site->clusters[*at]->slurm.cluster) != 0)
+		(*at)++;
+	return *at < site->n;
 }
 
 static void
@@ -330,7 +337,7 @@ job_begin(struct explain_slurm *v)
 		v->id_at = 0;
 		v->at++;
 	}
-	if (!cluster_next(v)) {
+	if (!explain_cluster_next(v->col, &v->req, &v->at)) {
 		if (v->told == 0)
 			clusters_none(v);
 		else

@@ -34,15 +34,7 @@ struct job_part {
 static void
 tell(struct job_part *v, uint64_t job, const char *event, const char *text)
 {
-	char id[24];
-	struct writer w;
-
-	snprintf(id, sizeof(id), "%llu", (unsigned long long)job);
-	wr_init(&w, CTL_REPLY_MAX);
-	ctl_row(&w, CTL_T_EXPLAIN, v->c != NULL ? v->c->slurm.cluster : "", id,
-	    "", "", event, text, NULL);
-	worker_ctl_row(v->col->site.w, v->request, &w);
-	wr_clear(&w);
+	explain_row(v->col, v->request, v->c, job, event, text);
 }
 
 static void
@@ -160,18 +152,6 @@ static const struct query_type job_query = {
 	.on_end = on_job_end,
 };
 
-/* Moves to the next cluster that the request selects: 1, or 0 at the end. */
-static int
-cluster_next(struct job_part *v)
-{
-	struct site *site = &v->col->site;
-
-	while (v->at < site->n && v->req.text[0] != '\0' &&
-	    strcmp(v->req.text, site->clusters[v->at]->slurm.cluster) != 0)
-		v->at++;
-	return v->at < site->n;
-}
-
 static void
 cluster_none(struct job_part *v)
 {
@@ -195,7 +175,7 @@ cluster_begin(struct job_part *v)
 	v->facts.job = v->req.ids[0];
 	v->facts.number = (uint64_t)v->req.a;
 	v->facts.kind = (enum ctl_part)v->req.b;
-	if (!cluster_next(v)) {
+	if (!explain_cluster_next(v->col, &v->req, &v->at)) {
 		cluster_none(v);
 		return;
 	}

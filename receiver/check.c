@@ -16,8 +16,8 @@
 #include "receiver/check_lease.h"
 #include "receiver/streams/api.h"
 
-#define CHECK_MS     12000 /* then what has not answered is reported */
-#define CONNECT_MS   3000  /* for the connection; a failure may be passing */
+#define CHECK_MS     12000 /* then the missing answers are reported */
+#define CONNECT_MS   3000  /* for the connection; a failure may be temporary */
 #define TICK_MS	     200
 #define CLUSTERS_MAX STREAMS_MAX
 #define NOT_FOUND    404 /* JetStream: no such stream */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The receiver: at the centre of a fan-in, it alone speaks NATS.  It has the
- * place of listener, collector and runner: it reads the runs that other hosts
- * have published and sends them to the submitter.  It has no token of
- * cc-backend, executes nothing and opens no file.
+ * The receiver: at the centre of a fan-in, only this process connects to NATS.
+ * The receiver stands for listener, collector and runner: it reads the runs
+ * that other hosts have published and sends them to the submitter.  The
+ * receiver has no token of cc-backend, executes nothing and opens no file.
  */
 #include "config.h"
 
@@ -434,7 +434,9 @@ on_neighbour(struct worker *w, struct channel *c, const struct msg_header *h,
 		on_stream_hold(v, c, r);
 		break;
 	default:
-		/* resume-from and others: times of Slurm, which is elsewhere */
+		/*
+		 * resume-from and others have times of Slurm; no Slurm is here
+		 */
 		break;
 	}
 }

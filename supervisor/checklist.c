@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checklist of -test.  The collector reports Slurm, the submitter cc-backend
- * and NATS, a child process this host.  At the centre of a fan-in, the receiver
- * reports NATS and the streams, and the key clusters has the names of the
- * clusters.  All have a time limit; what has not answered by then is a line of
- * the list.  A line begins with "ok", "warn" or "FAIL"; only FAIL means that the
- * daemon does not start.
+ * The checklist of -test.  The collector checks Slurm, the submitter checks
+ * cc-backend and NATS, and a child process checks this host.  At the centre of
+ * a fan-in, the receiver checks NATS and the streams, and the key clusters has
+ * the names of the clusters.  Each part has a time limit; the list has a line
+ * for a part without an answer.  A line begins with "ok", "warn" or "FAIL";
+ * only FAIL means that the daemon does not start.
  */
 #include "config.h"
 

@@ -39,7 +39,7 @@ orphans_kill(struct supervisor *sup)
 	n = fread(pids, 1, sizeof(pids) - 1, f);
 	fclose(f);
 	pids[n] = '\0';
-	/* A number that is cut is another process. */
+	/* The last number may be cut: it is then the pid of another process. */
 	if (n == sizeof(pids) - 1 && (p = strrchr(pids, ' ')) != NULL)
 		*p = '\0';
 	p = pids;

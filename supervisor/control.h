@@ -49,7 +49,10 @@ struct control {
 /* control_client.c */
 /* Handler of the listening socket; arg is the struct control. */
 void client_accept(evutil_socket_t listening, short what, void *arg);
-/* Connects no one: the rows go to the exporter.  NULL when out of memory. */
+/*
+ * A client without a connection: its rows go to the exporter.  NULL when out of
+ * memory.
+ */
 struct client *client_internal_new(struct control *control,
     struct child *exporter);
 void client_free(struct client *c);

@@ -58,7 +58,7 @@ on_worker_ready(struct child *c)
 	log_notice("serving: version %s, configuration %s", PACKAGE_VERSION,
 	    sup->setup.config_path);
 	notify_ready("serving");
-	/* The start needed memory that is free now. */
+	/* The start has freed memory that the C library still holds. */
 	malloc_trim(0);
 	if (sup->reload_pending) {
 		sup->reload_pending = 0;
@@ -110,8 +110,8 @@ static const struct channel_events channel_events = {
 };
 
 /*
- * At the start and after a reload, when the parser has just read these files:
- * a request for the status must not wait for a file system.
+ * Called at the start and after a reload, when the parser has just read these
+ * files, because a request for the status must not wait for a file system.
  */
 static void
 unsafe_find(struct supervisor *sup)
@@ -247,7 +247,7 @@ conf_load(struct supervisor *sup)
 	return 0;
 }
 
-/* All that needs the rights that the service was started with. */
+/* Prepares all that needs the rights with which the service was started. */
 static int
 system_prepare(struct supervisor *sup)
 {

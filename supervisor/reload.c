@@ -34,7 +34,7 @@ kept_add(char kept[KEPT_MAX], const char *name)
 	snprintf(kept + n, KEPT_MAX - n, "%s%s", n > 0 ? ", " : "", name);
 }
 
-/* The old value stays: it can only change with the service. */
+/* Keeps the old value: only a restart of the service can change it. */
 static int
 value_keep(const struct conf *old, struct conf *next, enum conf_key key)
 {
@@ -343,7 +343,10 @@ reload_begin(struct supervisor *sup)
 		sup->reload_pending = 1;
 		return;
 	}
-	/* The new configuration may have a name of the new hosts file. */
+	/*
+	 * The new configuration may have a host name that only the new hosts
+	 * file has.
+	 */
 	resolver_files_check(&sup->workers);
 	log_info("reading %s again", sup->setup.config_path);
 	notify_reloading();
@@ -366,7 +369,10 @@ conf_set_first(struct supervisor *sup, struct conf *conf,
 	sup->reload_time = time(NULL);
 }
 
-/* During a reload, the old one; after the switch, the new one is sent. */
+/*
+ * Sends the configuration in force: during a reload the old one, after the
+ * switch the new one.
+ */
 void
 reload_hello(struct child *c)
 {

@@ -30,7 +30,7 @@ struct watched_path {
 	char *path;
 	struct stat seen;    /* st_ino 0 = not yet */
 	long long absent_ms; /* clock_ms() when first missed; 0 = present */
-	int any_inode;	     /* another file of this name is as good */
+	int any_inode;	     /* a new file of this name is accepted */
 };
 
 static struct {
@@ -42,8 +42,8 @@ static struct {
 } watched;
 
 /*
- * 1 when others do not find what this service has opened.  ready: the submitter
- * has opened its database.
+ * 1 when the path does not name the file that this service has opened.  ready:
+ * the submitter has opened its database.
  */
 static int
 path_is_lost(struct watched_path *p, int ready)
@@ -62,7 +62,10 @@ path_is_lost(struct watched_path *p, int ready)
 		p->absent_ms = 0;
 		return 0;
 	}
-	/* Each change of a file is a check, so that checks are not counted. */
+	/*
+	 * The time of the absence counts, not the number of checks: each change
+	 * of a file causes a check.
+	 */
 	if (p->absent_ms == 0)
 		p->absent_ms = clock_ms();
 	return clock_ms() - p->absent_ms >= ABSENT_MS;
@@ -116,7 +119,9 @@ on_change(void *arg)
 {
 	size_t i;
 
-	/* The directory may be another one now. */
+	/*
+	 * The directory of a path may be a new one: each path is watched again.
+	 */
 	for (i = 0; i < watched.n; i++)
 		(void)path_watch_add(watched.changes, watched.paths[i].path);
 	timer_set(0);

@@ -152,7 +152,10 @@ summary_now(struct supervisor *sup)
 {
 	struct overview *o = sup->overview;
 
-	/* Room for problems that do not exist stays out of memory. */
+	/*
+	 * Copies only the items in use: the kernel gives no memory for the
+	 * others.
+	 */
 	memcpy(&o->before, &o->now,
 	    offsetof(struct attention, items) +
 		o->now.n * sizeof(o->now.items[0]));

@@ -13,8 +13,8 @@
  */
 #define KEPT_ROWS_MAX 8192
 /*
- * Rows that are kept until their steps were queried.  If there are more rows,
- * accounting is queried for them again.
+ * Rows that are kept until their steps were queried.  If an answer has more
+ * rows, its query is ended, and repeated after the query for the steps.
  */
 #define STEP_ROWS_MAX 256
 
@@ -80,6 +80,13 @@ struct accounting {
 	struct job_snapshot *step_rows[STEP_ROWS_MAX]; /* owned */
 	unsigned n_step_rows;
 	unsigned n_step_asked; /* rows in the query under way */
+	int steps_full;	       /* there was no room for a row */
+	/*
+	 * run_number() of each run that was sent since then: the repeated query
+	 * returns its row again.  [1] for a backfill, [0] for other queries.
+	 */
+	struct idmap steps_sent[2];
+	struct log_limit steps_log;
 	uint64_t rows_read;
 };
 
@@ -131,6 +138,11 @@ int sentinel_missing(struct accounting *l);
 int steps_keep(struct accounting *l, struct job_snapshot *s);
 /* Returns 1 when a query was started. */
 int steps_query(struct accounting *l);
+/*
+ * Was the query ended because there was no room for a row?  Then Slurm answers,
+ * and the query is to be repeated after steps_query().
+ */
+int steps_ended_query(struct accounting *l, const struct command_end *end);
 
 /* pending.c */
 

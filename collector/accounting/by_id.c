@@ -161,9 +161,10 @@ on_end(const struct command_end *end, int complete, void *arg)
 	sacct_clear(&l->reader);
 	if (ok) {
 		health_good(&l->c->dbd);
+		idmap_clear(&l->steps_sent[0]);
 		asked_done(l);
 	} else {
-		if (!acct_column_missing(l, end))
+		if (!steps_ended_query(l, end) && !acct_column_missing(l, end))
 			query_failed(l->c, &l->c->dbd, "sacct", end);
 		asked_failed(l);
 	}

@@ -145,6 +145,7 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 	l->due |= DUE_BACKFILL;
 	l->dry_run = dry_run;
 	l->backfill_rows = 0;
+	idmap_clear(&l->steps_sent[1]);
 	range_set(&l->backfill, RANGE_BACKFILL, from, to);
 	acct_kick(l);
 	return 0;
@@ -337,7 +338,8 @@ slice_fail(struct accounting *l, const struct command_end *end)
 {
 	int ours = slice_shrink(l, end) || acct_column_missing(l, end);
 
-	query_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
+	if (!steps_ended_query(l, end))
+		query_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
 	/* The next poll starts the query again; other ranges continue. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
@@ -370,6 +372,7 @@ on_range_end(const struct command_end *end, int complete, void *arg)
 			return;
 		}
 	}
+	idmap_clear(&l->steps_sent[l->range.kind == RANGE_BACKFILL]);
 	slice_end(l);
 	if (l->n_kept > 0)
 		l->c->work.rows_wait = 1;
@@ -462,7 +465,9 @@ acct_kick(struct accounting *l)
 		acct_ids_none(l);
 		return;
 	}
-	if (acct_ids_query(l) || steps_query(l))
+	/* Without room for their rows, no query by id makes progress. */
+	if ((l->steps_full && steps_query(l)) || acct_ids_query(l) ||
+	    steps_query(l))
 		return;
 	if (l->range.kind == RANGE_NONE) {
 		if (l->due & DUE_POLL) {

@@ -16,18 +16,32 @@
 #include "collector/base/wake.h"
 #include "collector/track/track.h"
 
+static struct idmap *
+sent_map(struct accounting *l, const struct job *job)
+{
+	return &l->steps_sent[(job->flags & JOB_BACKFILL) != 0];
+}
+
 int
 steps_keep(struct accounting *l, struct job_snapshot *s)
 {
+	const struct run_key *key = &s->job.key;
 	struct job_snapshot *copy;
 	unsigned i;
 
+	if (idmap_get(sent_map(l, &s->job), run_number(key->job, key->start)) !=
+	    NULL)
+		return 0;
 	for (i = 0; i < l->n_step_rows; i++)
-		if (run_key_equal(&l->step_rows[i]->job.key, &s->job.key))
+		if (run_key_equal(&l->step_rows[i]->job.key, key))
 			return 0;
 	/* The row is read again when there is room. */
-	if (l->n_step_rows == STEP_ROWS_MAX ||
-	    (copy = malloc(sizeof(*copy))) == NULL)
+	if (l->n_step_rows == STEP_ROWS_MAX) {
+		l->steps_full = 1;
+		return -1;
+	}
+	copy = malloc(sizeof(*copy));
+	if (copy == NULL)
 		return -1;
 	*copy = *s;
 	copy->ran = RAN_UNKNOWN;
@@ -35,6 +49,19 @@ steps_keep(struct accounting *l, struct job_snapshot *s)
 	l->step_rows[l->n_step_rows++] = copy;
 	(void)idmap_put(&l->c->work.steps, copy->job.key.job, NULL);
 	return 0;
+}
+
+int
+steps_ended_query(struct accounting *l, const struct command_end *end)
+{
+	if (!l->steps_full || end->outcome != COMMAND_REFUSED)
+		return 0;
+	log_limited(&l->steps_log, log_notice,
+	    "accounting%s has more than %d runs that were requeued early: "
+	    "their steps are read, %d runs at a time, and the query is "
+	    "repeated",
+	    cluster_suffix(l->c), STEP_ROWS_MAX, STEP_ROWS_MAX);
+	return 1;
 }
 
 /* A step with a status within the time of a run proves that the run ran. */
@@ -67,6 +94,9 @@ steps_answered(struct accounting *l)
 		s = l->step_rows[i];
 		if (s->ran == RAN_UNKNOWN)
 			s->ran = RAN_NEVER;
+		if (l->steps_full)
+			(void)idmap_put(sent_map(l, &s->job),
+			    run_number(s->job.key.job, s->job.key.start), NULL);
 		track_accounting_row(l->c, s, 0);
 	}
 	for (i = 0; i < n; i++) {
@@ -100,6 +130,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 		l->n_step_asked = 0;
 		query_failed(l->c, &l->c->dbd, "sacct", end);
 	}
+	l->steps_full = 0;
 	wake(l->c);
 }
 

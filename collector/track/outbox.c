@@ -20,8 +20,8 @@
 #define WINDOW_ITEMS 512
 #define WINDOW_BYTES (8u * 1024 * 1024)
 /*
- * New runs may exceed the window up to this, because their details cannot
- * wait.
+ * New runs may exceed the window up to this limit, because their details exist
+ * in Slurm only for minutes.
  */
 #define HARD_BYTES (64u * 1024 * 1024)
 

@@ -21,7 +21,10 @@ static const char no_threads[] =
 /* From this version on the second row of a resized job has a new start. */
 #define VERSION_RESIZE_NEW_START 2302
 
-/* The run whose end was before its start, because the clock was set back. */
+/*
+ * Finds the run of a row whose end is before its start, because the clock was
+ * set back.
+ */
 static struct open_run *
 open_set_back(struct cluster *c, const struct job *job)
 {
@@ -140,7 +143,7 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 
 /* Largest error of our estimate of slurmctld's clock, seconds */
 #define CLOCKS_DIFFER 30
-/* Queries to slurmctld; after them accounting's end is used */
+/* After so many queries to slurmctld the end of accounting is used */
 #define DISPUTE_TRIES 2
 
 static void
@@ -206,8 +209,8 @@ wants_steps(const struct job_snapshot *s)
 }
 
 /*
- * The row was sent.  A false start may be followed by the run with the same
- * start, whose row is another one.
+ * Was the row sent?  A run whose prolog failed may be followed by a run with
+ * the same start, which has another row.
  */
 static int
 is_known_row(const struct cluster *c, const struct job *job,

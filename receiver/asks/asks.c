@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The questions of asks.h.  The reply subject has the number of the cluster and
- * of the question, the question a random nonce: an answer is accepted once, from
- * the cluster that was asked, and only about the runs of the question.
+ * The questions of asks.h.  The reply subject has the numbers of the cluster
+ * and of the question, and the question has a random nonce.  So an answer is
+ * accepted once, from the cluster that was asked, and only about the runs of
+ * the question.
  */
 #include "config.h"
 
@@ -89,7 +90,10 @@ nonce_make(char nonce[ASK_NONCE_MAX])
 		snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* The order before lookups: an admin waits for it. */
+/*
+ * Makes the next question: the order before the lookups, because an admin waits
+ * for the order.
+ */
 static void
 ask_make(struct asker *q, struct ask *ask)
 {
@@ -217,7 +221,7 @@ unanswered(struct asker *q, const char *why)
 	question_end(q);
 }
 
-/* An answer that no cluster of this version sends. */
+/* Refuses an answer that no cluster of this version sends. */
 static void
 refused(struct asker *q, const char *why)
 {
@@ -286,8 +290,8 @@ answer_use(struct asker *q, const struct ask_answer *answer)
 	struct asks *a = q->a;
 
 	/*
-	 * A record that is on its way may be news of such a run.  The submitter
-	 * asks again.
+	 * A message that was not read may have a record of such a run.  The
+	 * submitter asks again.
 	 */
 	if (answer->n > 0 && !a->ops->is_current(q->cluster, a->arg)) {
 		trouble_note(q, "its stream has messages that are not read");
@@ -355,7 +359,7 @@ asks_receive(struct asks *a, const struct link_message *m)
 	if (sscanf(m->tail, TAIL_PREFIX "%u.%u", &index, &serial) != 2)
 		return 1;
 	q = by_index(a, index);
-	/* Another one is too late, or is repeated. */
+	/* An answer with another number is late or was sent twice. */
 	if (q != NULL && q->serial == serial &&
 	    (q->under_way != 0 || q->order_sent))
 		answer_read(q, m);
@@ -510,7 +514,7 @@ asks_lookup(struct asks *a, struct reader *r)
 	uint32_t i, n;
 
 	rd_name(r, cluster, sizeof(cluster));
-	rd_u64(r); /* its number: the answers have the runs */
+	rd_u64(r); /* the number of the lookup: the answers name the runs */
 	n = rd_u32(r);
 	q = by_name(a, cluster);
 	for (i = 0; i < n && !r->err; i++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Questions to the clusters: does Slurm know these runs?  The submitter's lookups
- * are sent in pages, one to each cluster at a time.  Only a whole and valid
- * answer to the question under way is evidence; no answer, an error or an answer
- * that does not fit the question is none, and the submitter asks again later.
- * An order of an admin, to begin or to end a backfill or to tell about it or about
- * a job, is the next question; it is sent once.
+ * Questions to the clusters: does Slurm know these runs?  The submitter's
+ * lookups are sent in pages, one to each cluster at a time.  Only a whole and
+ * valid answer to the question under way is evidence.  After no answer, an
+ * error or an answer that does not fit the question, the submitter asks again
+ * later.  An order of an admin begins, ends or describes a backfill, or
+ * describes a job.  An order is sent before the lookups that wait, and only
+ * once.
  */
 #ifndef RECEIVER_ASKS_ASKS_H
 #define RECEIVER_ASKS_ASKS_H
@@ -33,7 +34,10 @@ struct asks_order {
 };
 
 struct asks_ops {
-	/* 1 when all messages of the cluster's stream were sent upwards. */
+	/*
+	 * 1 when all messages of the cluster's stream were sent to the
+	 * submitter.
+	 */
 	int (*is_current)(const char *cluster, void *arg);
 	/* Slurm does not know these runs of the cluster. */
 	void (*not_found)(const char *cluster, const struct ask_run *runs,

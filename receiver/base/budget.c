@@ -78,8 +78,8 @@ free_bytes(const struct budget *b, const struct budget_use *use)
 }
 
 /*
- * Half of a stream's share is asked for at once: the other half is being made
- * durable meanwhile.  A smaller rest is not asked for, because each request
+ * A request asks for half of a stream's share, because the submitter makes the
+ * other half durable meanwhile.  A smaller rest is not requested: each request
  * costs the broker as much as a large one.
  */
 struct budget_grant

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many messages and bytes may be on their way from the broker to the spool.
- * Each stream has a share of its own, so that no stream waits for another one;
- * what remains is divided among the streams that have more messages.
+ * How many messages and bytes may be requested from the broker and not durable
+ * in the spool yet.  Each stream has a share of its own, so that no stream
+ * waits for another one.  The rest is divided among the streams that have more
+ * messages.
  */
 #ifndef RECEIVER_BASE_BUDGET_H
 #define RECEIVER_BASE_BUDGET_H

@@ -90,7 +90,7 @@ record_send(struct intake *b, const struct job *job, uint64_t *frame)
 	} else {
 		*frame = ++b->frame;
 		b->n.records++;
-		/* A broken channel is replaced; then the stream is read again. */
+		/* If the channel is broken, the stream is read again later. */
 		channel_send(b->submitter, MSG_RECORD, 0, &w, -1);
 	}
 	wr_clear(&w);
@@ -154,7 +154,10 @@ foreign(struct intake *b, const struct stream_message *m, const char *of)
 	return STREAM_DONE;
 }
 
-/* The subject of a message is what the broker has checked. */
+/*
+ * Has the message the subject of its cluster?  The broker permits each cluster
+ * only its own subject.
+ */
 static int
 subject_is_own(const struct stream_message *m)
 {
@@ -179,7 +182,7 @@ record_take(struct intake *b, const struct stream_message *m, struct job *job,
 	case RECORD_JSON_NEWER:
 		return newer(b, m, why);
 	case RECORD_JSON_NO_MEMORY:
-		/* After a restart the message comes again. */
+		/* The broker sends the message again after the restart. */
 		fatalx("out of memory");
 	case RECORD_JSON_INVALID:
 	default:
@@ -233,7 +236,7 @@ group_of(const struct stream_message *m)
 	    sscanf(m->subject + n, ".%4d", &g) != 1 || g < 0 ||
 	    g >= NODE_GROUPS_MAX)
 		return -1;
-	/* No other form of the number: a subject has one name. */
+	/* "007" is refused: a group has only one subject. */
 	snprintf(subject + n, sizeof(subject) - n, ".%d", g);
 	return strcmp(subject, m->subject) == 0 ? g : -1;
 }

@@ -179,13 +179,18 @@ entry_write(struct lease *l, int64_t now)
 	if (l->since == 0)
 		l->since = l->ops->epoch(l->arg);
 	value.since = l->since;
-	/* Another centre that sees this write waits for its time only. */
+	/*
+	 * Another centre that reads this entry waits only for the time in it.
+	 */
 	if (l->until > now + l->ms)
 		until_set(l, now + l->ms);
 	value_send(l, &value, now);
 }
 
-/* There is no entry; the last one that was seen may be of a longer lease. */
+/*
+ * Writes a claim, because there is no entry.  The lease of the last entry that
+ * was seen may be longer than ours.
+ */
 static void
 claim_write(struct lease *l, int64_t now)
 {
@@ -197,8 +202,8 @@ claim_write(struct lease *l, int64_t now)
 }
 
 /*
- * An entry of this id, which no other centre can have replaced before.  A write
- * by which this centre took the lease counts only with its answer.
+ * Has this centre written the entry, and can no other centre have replaced it
+ * before?  A write that took the lease counts only with its answer.
  */
 static int
 is_ours(const struct lease *l, const struct lease_entry *e)
@@ -207,11 +212,11 @@ is_ours(const struct lease *l, const struct lease_entry *e)
 		return 0;
 	if (l->adopts)
 		return e->value.id == l->adopts;
-	/* More writes than ours: a copy of this machine. */
+	/* A copy of this machine has written an entry with a higher count. */
 	return e->value.id == l->id && e->value.count <= l->count && l->held;
 }
 
-/* The lease of the earlier process is ours now, or an id of our own is. */
+/* Continues the lease of the earlier process, or keeps an id of our own. */
 static void
 adopts_end(struct lease *l, const struct lease_entry *e)
 {
@@ -403,7 +408,10 @@ lease_link(struct lease *l, int up, int64_t now)
 void
 lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now)
 {
-	/* Without a time, its last write may have had no answer. */
+	/*
+	 * If until is 0, the last write of the earlier process may have had no
+	 * answer.
+	 */
 	if (id == 0 || until == 0 || l->count != 0)
 		return;
 	l->adopts = id;
@@ -411,7 +419,7 @@ lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now)
 		until_set(l, until);
 }
 
-/* A write under way has its answer first. */
+/* The release is written after the answer to a write under way. */
 int
 lease_release(struct lease *l, int64_t now)
 {

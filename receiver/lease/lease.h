@@ -83,14 +83,14 @@ struct lease {
 	int doubt;	 /* a write has no answer: read first */
 	int held;	 /* seen is an entry of ours */
 	int known;	 /* seen is valid */
-	int64_t seen_at; /* its first sight */
+	int64_t seen_at; /* when seen was read for the first time */
 	struct lease_entry seen;
 	uint64_t count;	 /* of the last write */
 	uint64_t expect; /* of the last write */
 	int64_t sent;	 /* of the last write */
 	int64_t sent_ms; /* of the last write: ms of its value */
 	enum lease_state sent_state;
-	int refused;   /* the last write was */
+	int refused;   /* the last write was refused */
 	int releases;  /* lease_release() was called */
 	int64_t until; /* 0 = not active */
 	int64_t since; /* epoch: holder without a break; 0 = it is not */

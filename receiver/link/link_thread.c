@@ -25,14 +25,17 @@
 /* Longest wait for the end of the thread. */
 #define JOIN_SECONDS 1
 /*
- * Messages and bytes that wait for the event loop.  The receiver asks for less;
- * only a broker that sends what nobody asked for reaches these limits.
+ * Messages and bytes that wait for the event loop.  The receiver requests
+ * fewer, so only messages without a request can reach these limits.
  */
 #define IN_MAX	     4096
 #define IN_BYTES_MAX (64u * 1024 * 1024)
-/* The rights of the centre's user name it: only it may subscribe there. */
+/*
+ * The permissions of the centre's NATS user have this prefix: no other user may
+ * subscribe to its subjects.
+ */
 #define INBOX_PREFIX "_INBOX_centre"
-/* Used when the broker does not tell its limit; NATS' own default. */
+/* Used when the broker does not send its limit; the default of NATS. */
 #define PAYLOAD_DEFAULT (1024u * 1024)
 
 struct link_thread {
@@ -310,7 +313,10 @@ publish_all(struct link_thread *lt, struct link_outs *outs)
 	for (out = STAILQ_FIRST(outs); out != NULL && s == NATS_OK;
 	     out = STAILQ_NEXT(out, link)) {
 		s = publish(lt, out);
-		/* The request has no answer; the sender's time runs out. */
+		/*
+		 * The message is dropped; its sender waits until its time
+		 * limit.
+		 */
 		if (s == NATS_MAX_PAYLOAD || s == NATS_INVALID_SUBJECT)
 			s = NATS_OK;
 	}

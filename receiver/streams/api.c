@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of api.h.  An answer is read with the scanner for JSON: names of
- * members as far as this program needs them, all others are ignored.
+ * The texts of api.h.  The scanner for JSON reads an answer; members that this
+ * program does not need are ignored.
  */
 #include "config.h"
 

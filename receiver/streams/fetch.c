@@ -151,7 +151,7 @@ fetch_status(struct stream *st, const struct link_message *m)
 	char why[160];
 
 	if (m->status == 100)
-		return; /* a sign of life */
+		return; /* a heartbeat of the broker */
 	if (st->pull.messages == 0)
 		return;
 	if (m->status == 408 || m->status == 404) {
@@ -216,8 +216,9 @@ fetch_forget(struct streams *t, const struct stream *st)
 }
 
 /*
- * Notes that the message waits for the submitter.  Without memory the message
- * is not acknowledged; the broker sends it again, and then it is known.
+ * Notes that the message waits for the submitter.  When out of memory, the
+ * message is not acknowledged; the broker sends it again, and known_again()
+ * acknowledges it.
  */
 static void
 unacked_add(struct stream *st, uint64_t frame, uint64_t sequence,

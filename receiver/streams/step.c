@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of one stream from the connection to the first pull request: ask for
- * the stream, make it or correct its limits, find the position, make our
- * consumer anew behind the position.
+ * The steps of one stream from the connection to the first pull request: ask
+ * for the stream, create it or correct its limits, find the position, create
+ * our consumer again behind the position.
  */
 #include "config.h"
 
@@ -150,8 +150,9 @@ position_find(struct stream *st, const struct api_answer *a)
 }
 
 /*
- * Says what in the stream's configuration cannot be changed and matters; kept:
- * why the broker keeps its limits, "" = it does not.
+ * Logs an error in the configuration of the stream that the receiver cannot
+ * correct.  kept: why the broker keeps the old limits; "" = the limits are
+ * ours.
  */
 static void
 config_check(struct stream *st, const struct api_answer *a, const char *kept)
@@ -172,7 +173,7 @@ config_check(struct stream *st, const struct api_answer *a, const char *kept)
 	snprintf(st->wrong, sizeof(st->wrong), "%s", what);
 }
 
-/* The stream is as it can be. */
+/* The stream exists, with our limits where the broker permits them. */
 static void
 stream_found(struct stream *st, const struct api_answer *a, const char *kept)
 {

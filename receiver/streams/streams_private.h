@@ -16,7 +16,7 @@
 /* s; above the longest time until a record is durable */
 #define ACK_WAIT 150
 
-/* Where a stream is on its way to be read. */
+/* The steps of a stream until its messages are fetched. */
 enum stream_step {
 	STEP_IDLE,   /* no connection, or no submitter */
 	STEP_WAIT,   /* the timer begins again */
@@ -63,10 +63,10 @@ struct stream {
 	char loss[160];		 /* messages were lost; "" = none */
 	uint64_t identity;	 /* of window; 0 = unknown */
 	struct window window;
-	uint64_t told;	    /* position that was passed up */
-	unsigned gap_times; /* a gap was seen since the last message */
+	uint64_t told;	    /* position that the owner has */
+	unsigned gap_times; /* gaps seen since the last message */
 	uint64_t waiting;   /* messages at the broker */
-	uint64_t end;	    /* its last message when its reading began */
+	uint64_t end;	    /* the last message when the reading began */
 	struct pull pull;
 	struct budget_use use;
 	unsigned unacked;

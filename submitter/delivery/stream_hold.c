@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Streams that do not accept records: full, missing or without a leader.  The
- * rows of their clusters wait together for the next try, and the streams of other
- * clusters get theirs.
+ * rows of their clusters wait together for the next try; the rows of other
+ * clusters are published.
  */
 #include "config.h"
 

@@ -184,7 +184,10 @@ check_bool(struct conf_parse *p, enum conf_key key, const char *name,
 		take(p, key, name, json_is_true(value) ? "true" : "false");
 }
 
-/* As in the messages: no blanks, in the order of the file. */
+/*
+ * Stores the value in the form of the messages: without blanks, members in the
+ * order of the file.
+ */
 static void
 take_json(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)

@@ -181,7 +181,7 @@ object_reverse(json_t *value)
 	return all;
 }
 
-/* The last matching prefix counts there, the first one here. */
+/* cc-slurm-sync uses the last matching prefix, this daemon the first one. */
 static void
 accelerators_migrate(struct migration *m, const char *key, json_t *value)
 {
@@ -335,7 +335,10 @@ advices(const struct migration *m)
 
 /* --- the result --- */
 
-/* In the order of our manual.  Returns owned, NULL when out of memory. */
+/*
+ * The keys have the order of our manual.  Returns owned, NULL when out of
+ * memory.
+ */
 static json_t *
 result_make(const struct migration *m)
 {

@@ -175,7 +175,10 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Without the white space at both ends; source is for the error message. */
+/*
+ * Adds the token without the white space at both ends; source is for the error
+ * message.
+ */
 static void
 add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 {
@@ -201,7 +204,10 @@ add_token(struct conf_parse *p, const char *text, size_t n, const char *source)
 	p->has_token = 1;
 }
 
-/* From systemd's LoadCredential=, when the configuration names no token. */
+/*
+ * Reads the token from systemd's LoadCredential=, when the configuration names
+ * none.
+ */
 static void
 read_credential(struct conf_parse *p)
 {
@@ -262,7 +268,7 @@ read_token(struct conf_parse *p)
 	free(text);
 }
 
-/* A secret that is in config.json itself. */
+/* Adds a secret that is in config.json itself. */
 static void
 add_plain(struct conf_parse *p, enum conf_key key)
 {

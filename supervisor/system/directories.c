@@ -199,7 +199,10 @@ spool_contents_check(const char *path, int dir)
 	return rc;
 }
 
-/* Never a file that has a second name: the name may be outside the spool. */
+/*
+ * Changes no file that has a second name, because this name may be outside the
+ * spool.
+ */
 static void
 spool_file_chown(int dir, const char *name, uid_t uid, gid_t gid)
 {
@@ -252,7 +255,10 @@ spool_take_over(const struct setup *setup, int fd)
 		return -1;
 	if (!setup->as_root)
 		return fchmod(fd, SPOOL_MODE);
-	/* Root first: no other user can change the files meanwhile. */
+	/*
+	 * Root owns the directory first, so that no other user can change the
+	 * files meanwhile.
+	 */
 	if (fchown(fd, 0, 0) == -1 || fchmod(fd, SPOOL_MODE) == -1)
 		return -1;
 	spool_files_chown(fd, own->uid, own->gid);
@@ -262,8 +268,8 @@ spool_take_over(const struct setup *setup, int fd)
 }
 
 /*
- * The lock keeps a second daemon from the same spool.  A file system without
- * locks (some network file systems) is no reason not to start.
+ * The lock keeps a second daemon from the same spool.  On a file system without
+ * locks (some network file systems) the daemon starts without one.
  */
 static int
 spool_lock(struct setup *setup, int fd)

@@ -84,7 +84,7 @@ static void
 line_end(struct log_pipe *lp)
 {
 	char text[LOG_TEXT_MAX + LOG_ERRNO_MAX], cluster[LOG_CLUSTER_MAX];
-	/* Of a library, or a sanitizer. */
+	/* A line of a library or a sanitizer has no kind. */
 	struct log_line line = { .kind = LOG_WARN,
 		.cluster = "",
 		.text = lp->line };
@@ -100,7 +100,9 @@ line_end(struct log_pipe *lp)
 	lp->line[lp->len] = '\0';
 	log_record_read(lp->line, cluster, &line);
 	line.sender = lp->sender;
-	/* The sender has done this, unless it is compromised. */
+	/*
+	 * The sender escapes its text, unless an attacker controls the sender.
+	 */
 	line.text = text_vis(line.text, text, sizeof(text));
 	if (log_kind_level(line.kind) <= log_get_level() &&
 	    tokens_take(lp, line.kind, lp->len) == 0)
@@ -150,7 +152,7 @@ suppressed_report(struct log_pipe *lp)
 static ssize_t
 pipe_read(struct log_pipe *lp)
 {
-	/* On the stack each page of it would be in memory. */
+	/* A buffer on the stack would use memory for each of its pages. */
 	static char buf[READ_MAX];
 	ssize_t n = read(lp->fd, buf, sizeof(buf));
 

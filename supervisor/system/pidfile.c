@@ -74,8 +74,8 @@ write_lock(int fd)
 }
 
 /*
- * Another process holds the lock: -1 (logged).  A read lock is of no instance:
- * the file is replaced, -2.
+ * Another process holds the lock: -1 (logged).  No instance holds a read lock:
+ * then the file is replaced, -2.
  */
 static int
 locked_by_other(int fd, const char *path, enum lock_result result)
@@ -171,7 +171,7 @@ pidfile_remove(int fd, const char *path)
 	close(fd);
 }
 
-/* A read lock is of no instance; see write_lock(). */
+/* No instance holds a read lock; see write_lock(). */
 long
 pidfile_holder(const char *path)
 {

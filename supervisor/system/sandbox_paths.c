@@ -62,7 +62,10 @@ is_readable(const struct conf *conf, const char *path)
 	if (slash == NULL)
 		return 0;
 	*slash = '\0';
-	/* Of a directory directly below / only the file is readable. */
+	/*
+	 * If slurm.conf is in a directory directly below /, only the file is
+	 * readable.
+	 */
 	return item[0] != '\0' && strchr(item + 1, '/') != NULL &&
 	    is_below(path, item);
 }
@@ -81,7 +84,10 @@ readable_warn(const struct conf *conf, const char *path,
 		    path);
 }
 
-/* Owner and mode may protect them; the directory should, too. */
+/*
+ * Warns about secrets that Slurm's commands may read: only owner and mode
+ * protect them.
+ */
 static void
 secrets_warn(const struct setup *setup, const struct conf *conf)
 {

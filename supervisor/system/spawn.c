@@ -36,7 +36,7 @@ others_close(void)
 		close(fd);
 }
 
-/* 0 to 3.  log is never 3: it is made after fd. */
+/* Sets descriptors 0 to 3.  log is never 3, because it is opened after fd. */
 static int
 descriptors_place(int fd, int log)
 {

@@ -71,7 +71,7 @@ owner_write(const struct choice *c)
 	return -1;
 }
 
-/* A last-run file with a usual name is the sign of another daemon. */
+/* A last-run file with a usual name belongs to another daemon. */
 static int
 usual_daemon_exists(const struct choice *c)
 {

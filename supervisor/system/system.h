@@ -96,7 +96,7 @@ int users_resolve(struct setup *setup, const struct conf *conf);
 
 /* slurm_user.c: the user of slurmctld, who runs the hooks. */
 #define SLURM_USER_MAX 64 /* bytes with the NUL */
-/* 1 with SlurmUser of slurm.conf in name, 0 when slurm.conf does not tell. */
+/* 1 with SlurmUser of slurm.conf in name, 0 when slurm.conf does not set it. */
 int slurm_user_name(const struct conf *conf, char *name, size_t size);
 /* The same for one slurm.conf and the files that it includes. */
 int slurm_conf_user(const char *path, char *name, size_t size);

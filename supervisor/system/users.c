@@ -17,7 +17,7 @@
 #include "supervisor/system/system.h"
 
 #define SLURM_USER_DEFAULT "cc-slurm-adapter"
-/* User and group of slurmctld when slurm.conf does not tell. */
+/* User and group of slurmctld when slurm.conf does not set SlurmUser. */
 #define SLURM "slurm"
 
 static void

@@ -12,7 +12,10 @@
 
 #include "supervisor/workers/workers.h"
 
-/* If the pair broke because a neighbour ended, its SIGCHLD came by then. */
+/*
+ * If the pair broke because a neighbour ended, SIGCHLD arrives within this
+ * time.
+ */
 #define EXIT_WAIT_MS 500
 
 static void

@@ -220,8 +220,8 @@ restart_delay_after(struct child *c)
 }
 
 /*
- * Collector and runner live and end together: the one that is left has
- * questions or commands of the other.
+ * Collector and runner start and end together: the remaining process has
+ * questions or commands of the process that ended.
  */
 static void
 partner_restart(const struct child *c)
@@ -243,7 +243,7 @@ child_exited(struct child *c, int status)
 	char how[256];
 	unsigned wait;
 
-	/* Its last lines are before the line of its end. */
+	/* Logs the last lines of the process before the line about its end. */
 	log_pipe_free(c->log);
 	c->log = NULL;
 	exit_reason_text(w->setup->kmsg, c->pid, status, how, sizeof(how));
@@ -256,7 +256,7 @@ child_exited(struct child *c, int status)
 	c->channel = NULL;
 	if (!c->stop_requested)
 		quarantine_note_exit(c, status);
-	/* An expected end has its reason in the partner or in a reload. */
+	/* An expected end is caused by the partner or by a reload. */
 	if (!c->expected_exit)
 		partner_restart(c);
 	inflight_free(c->inflight);

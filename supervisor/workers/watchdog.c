@@ -19,8 +19,8 @@
 /* Between two checks of the processes while one has not answered */
 #define UNANSWERED_MS 1000
 /*
- * check resolv.conf and hosts: cc-backend at a new address gets the next start
- * in time
+ * between two checks of resolv.conf and hosts: the next start reaches
+ * cc-backend at a new address in time
  */
 #define FILES_MS 4000
 /* The same, where the kernel reports their changes */

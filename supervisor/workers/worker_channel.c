@@ -88,7 +88,9 @@ sandbox_send(struct child *c)
 	return rc;
 }
 
-/* Another version: the directory has programs of two installations. */
+/*
+ * The version is another one: the directory has programs of two installations.
+ */
 static void
 on_hello(struct child *c, struct reader *r)
 {

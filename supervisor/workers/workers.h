@@ -2,8 +2,8 @@
 /*
  * The worker processes and the supervisor's channels to them: start, ready,
  * neighbours, watchdog, quarantine, end.  This box knows no reload, no control
- * socket and no shutdown; what concerns these goes through channel_events and
- * child_ops, which main.c sets.
+ * socket and no shutdown; their events go through channel_events and child_ops,
+ * which main.c sets.
  */
 #ifndef SUPERVISOR_WORKERS_WORKERS_H
 #define SUPERVISOR_WORKERS_WORKERS_H
@@ -66,7 +66,7 @@ struct link {
 	enum role up;		    /* upstream */
 	enum role down;		    /* downstream */
 	uint64_t id;		    /* of the pair in use, 0 = none */
-	struct event *broken_timer; /* the pair broke: do both ends live? */
+	struct event *broken_timer; /* the pair broke: do both ends run? */
 	char error[256];
 };
 #define LINKS 4
@@ -94,7 +94,7 @@ struct channel_events {
 	/* The worker reports that its channel number id to peer broke. */
 	void (*peer_lost)(struct child *c, enum role peer, uint64_t id,
 	    const char *why);
-	/* The worker speaks another version of the protocol. */
+	/* The worker has another version of the protocol. */
 	void (*wrong_version)(struct child *c, const char *why);
 	/* The exporter asks for the metrics. */
 	void (*scrape)(struct child *c, uint64_t id);

@@ -52,6 +52,22 @@ run_named(json_t *body, struct reply *rp)
 	return r;
 }
 
+/* The run whose id the path has; NULL with the answer. */
+static struct run *
+run_by_id(const char *part, struct reply *rp)
+{
+	struct run *r;
+	int64_t id;
+
+	if (id_parse(part, &id, rp) == -1)
+		return NULL;
+	r = store_byid(id);
+	if (r == NULL)
+		reply_error(rp, 404,
+		    "finding job failed: sql: no rows in result set");
+	return r;
+}
+
 void
 run_meta(struct run *r, const char *key, const char *value)
 {
@@ -105,18 +121,10 @@ edit_by_run(struct request *rq, struct reply *rp, const char *part)
 void
 edit_by_id(struct request *rq, struct reply *rp, const char *part)
 {
-	struct run *r;
+	struct run *r = run_by_id(part, rp);
 	json_t *body;
-	int64_t id;
 
-	if (id_parse(part, &id, rp) == -1)
-		return;
-	if ((r = store_byid(id)) == NULL) {
-		reply_error(rp, 404,
-		    "finding job failed: sql: no rows in result set");
-		return;
-	}
-	if ((body = body_decode(rq, rp, schema_meta_id())) == NULL)
+	if (r == NULL || (body = body_decode(rq, rp, schema_meta_id())) == NULL)
 		return;
 	meta_set(r, body, body, rp);
 	json_decref(body);
@@ -177,18 +185,10 @@ tags_set(struct request *rq, struct run *r, json_t *body, struct reply *rp)
 void
 tag_by_id(struct request *rq, struct reply *rp, const char *part)
 {
-	struct run *r;
+	struct run *r = run_by_id(part, rp);
 	json_t *body;
-	int64_t id;
 
-	if (id_parse(part, &id, rp) == -1)
-		return;
-	if ((r = store_byid(id)) == NULL) {
-		reply_error(rp, 404,
-		    "finding job failed: sql: no rows in result set");
-		return;
-	}
-	if ((body = body_decode(rq, rp, schema_tags())) == NULL)
+	if (r == NULL || (body = body_decode(rq, rp, schema_tags())) == NULL)
 		return;
 	tags_set(rq, r, body, rp);
 	json_decref(body);

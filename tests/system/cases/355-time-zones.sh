@@ -13,7 +13,6 @@ COMMIT=1
 backend_up
 conf slurmPollInterval=1 ccPollInterval=3600 slurmQueryDelay=0
 suite_up
-db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
 one=$(batch labalice "sleep 1" -n1)
 is "a job of now arrives" wait_for 60 backend_has_ended "$one"
 started() { grep "\"jobId\":$1," "$LEDGER" | grep '"effect":"start"' | grep -oE '"startTime":[0-9]+' | head -n 1 | cut -d: -f2; }

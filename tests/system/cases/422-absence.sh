@@ -7,11 +7,11 @@
 # boot clock (boottime_shift.c), which a script in the submitter's place, mounted for
 # this test alone, preloads.  A run that was about to begin when Slurm forgot it
 # has nothing to be ended: it is set aside, until Slurm tells of it.
-if [ -z "${IN_NAMESPACE:-}" ]; then
-	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
-fi
 . "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/clocks.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
+. "$(dirname "$0")/../lib/prolog.sh"
+own_mounts
 test_begin "a run that Slurm does not know"
 lab_up LAB_PRIVATE=jobs,users,accounts,usage
 backend_up
@@ -28,23 +28,7 @@ for c in squeue sacct; do
 	E
 	chmod 755 "$bin/$c"
 done
-later() {
-	python3 -c 'import struct, sys
-with open(sys.argv[1], "r+b") as f:
-	f.write(struct.pack("=q", int(sys.argv[2])))' "$T/ahead" "$1"
-}
-submitter=$CSA_INST/libexec/cc-slurm-adapter/submitter
-: >"$T/ahead"
-later 0
-cp "$submitter" "$bin/submitter"
-cc -shared -fPIC -o "$T/boottime_shift.so" "$SYS/boottime_shift.c" || skip "no compiler"
-cat >"$T/submitter" <<-E
-#!/bin/bash
-export LD_PRELOAD=$T/boottime_shift.so BOOTTIME_SHIFT=$T/ahead
-exec -a submitter $bin/submitter "\$@"
-E
-chmod 755 "$T/submitter"
-mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
+submitter_clock_new
 conf "slurmBinDir=$bin" "slurmExtraPaths=[\"$T/how\"]" slurmPollInterval=1 ccPollInterval=2
 suite_up
 hooks_on
@@ -85,13 +69,7 @@ wait_for 30 backend_has_ended "$stays"
 is "all as Slurm says" compare --since "$((start + 1))" --short 4 --wait 40 --expect 2
 
 # about to begin when slurmctld loses all it knows; accounting loses it as well
-# the prolog of the job "lost" runs until $T/prolog is removed
-: >"$T/prolog"
-lab hook "[ \"\$SLURM_SCRIPT_CONTEXT.\$SLURM_JOB_NAME\" != prolog_slurmctld.lost ] ||
-    while [ -e '$T/prolog' ]; do sleep 0.2; done"
-db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
-is_held() { ctl queue --job "$1" | grep -q 'waits until Slurm shows it running'; }
-in_accounting() { [ "$(db "select count(*) from alpha_job_table where id_job=$1 and \`partition\`='main' and time_start>0")" = 1 ]; }
+prolog_waits
 forgotten() { ctl queue --rejected --job "$1" | grep -q 'neither squeue nor accounting has it'; }
 lost=$(batch labalice "sleep 600" -n1 -J lost)
 is "the start of a run in its prolog is held" wait_for 30 is_held "$lost"

@@ -12,8 +12,7 @@ conf slurmPollInterval=2 ccPollInterval=3600 slurmQueryMaxSpan=86400
 
 RUNS=40
 days_ago() { echo $(($(date +%s) - $1 * 86400)); }
-sql() { mariadb --no-defaults -N -S "$T/slurm/run/mysql.sock" -uroot slurm_acct -e "$1"; }
-in_accounting() { [ "$(sql "select count(*) from alpha_job_table where time_end > 0")" = "$1" ]; }
+in_accounting() { [ "$(db "select count(*) from alpha_job_table where time_end > 0")" = "$1" ]; }
 # effects EFFECT: how many runs had it; doubled EFFECT: how many more than once
 effects() { grep -c "\"effect\":\"$1\"" "$LEDGER"; }
 doubled() {
@@ -28,16 +27,16 @@ done
 is "jobs come and go" wait_for 90 in_accounting $RUNS
 # slurmctld tells slurmdbd of a start more than once
 settled() {
-	[ "$(sql "select count(*) from alpha_job_table where mod_time > unix_timestamp() - 7")" = 0 ]
+	[ "$(db "select count(*) from alpha_job_table where mod_time > unix_timestamp() - 7")" = 0 ]
 }
 is "slurmdbd has them" wait_for 60 settled
 # and slurmctld has forgotten them: it would tell of other times
 wait_for 90 sh -c "scontrol show job | grep -q 'No jobs'"
 # as if they had run 20 to 24 days ago
 for c in submit eligible start end; do
-	sql "update alpha_job_table set time_$c = time_$c - 86400 * (20 + mod(id_job, 5))"
+	db "update alpha_job_table set time_$c = time_$c - 86400 * (20 + mod(id_job, 5))"
 done
-is "they lie far back" [ "$(sql "select count(*) from alpha_job_table where
+is "they lie far back" [ "$(db "select count(*) from alpha_job_table where
     time_end > unix_timestamp() - 86400 * 19")" = 0 ]
 suite_up
 wait_for 60 logged "compared with cc-backend"

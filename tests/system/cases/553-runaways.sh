@@ -12,7 +12,6 @@ conf slurmPollInterval=1 ccPollInterval=3
 suite_up
 hooks_on
 status() { ctl status -v 2>/dev/null | grep -E "$1"; }
-db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot slurm_acct -e "$1"; }
 one labalice 600 -n1 -J "will run away"
 known=$mix_id
 one labbob 600 -n1 -J "unknown to cc-backend"

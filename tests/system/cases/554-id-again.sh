@@ -6,19 +6,14 @@
 # has no row of the first one, and not when it has one that will never end.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
+. "$(dirname "$0")/../lib/prolog.sh"
 test_begin "a job id that slurmctld gives again"
 lab_up
 backend_up
 conf slurmPollInterval=1 ccPollInterval=600
 suite_up
 hooks_on
-# the prolog of the job "lost" runs until $T/prolog is removed
-: >"$T/prolog"
-lab hook "[ \"\$SLURM_SCRIPT_CONTEXT.\$SLURM_JOB_NAME\" != prolog_slurmctld.lost ] ||
-    while [ -e '$T/prolog' ]; do sleep 0.2; done"
-db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
-is_held() { ctl queue --job "$1" | grep -q 'waits until Slurm shows it running'; }
-in_accounting() { [ "$(db "select count(*) from alpha_job_table where id_job=$1 and \`partition\`='main' and time_start>0")" = 1 ]; }
+prolog_waits
 saved() { grep -qa "$1" "$T/slurm/state/job_state"; }
 one labbob 1 -n1 -J "sentinel of accounting"
 wait_for 40 backend_has_ended "$mix_id"

@@ -5,12 +5,11 @@
 # Slurm an hour apart end one of them.  The hour passes in a jump of the boot clock
 # of the submitters (boottime_shift.c), as in 422-absence.sh.  At the end, the centre
 # requests a range whose messages have expired, and cancels a backfill of the cluster.
-if [ -z "${IN_NAMESPACE:-}" ]; then
-	IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
-fi
 . "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/clocks.sh"
 . "$(dirname "$0")/../lib/centre.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
+own_mounts
 test_begin "the centre asks a cluster about runs"
 grep -q 'define HAVE_NATS' "$CSA_BUILD/config.h" || skip "built without NATS"
 lab_up LAB_PRIVATE=jobs,users,accounts,usage
@@ -19,25 +18,7 @@ nats_up "jetstream: {store_dir: \"$T/js\"}"
 cluster=$(scontrol show config | sed -n 's/^ClusterName *= //p')
 suite_users
 trap 'rc=$?; centre_kill; trap - EXIT; test_exit $rc' EXIT
-later() {
-	python3 -c 'import struct, sys
-with open(sys.argv[1], "r+b") as f:
-	f.write(struct.pack("=q", int(sys.argv[2])))' "$T/ahead" "$1"
-}
-bin=$T/bin
-mkdir -p "$bin"
-submitter=$CSA_INST/libexec/cc-slurm-adapter/submitter
-: >"$T/ahead"
-later 0
-cp "$submitter" "$bin/submitter"
-cc -shared -fPIC -o "$T/boottime_shift.so" "$SYS/boottime_shift.c" || skip "no compiler"
-cat >"$T/submitter" <<-E
-#!/bin/bash
-export LD_PRELOAD=$T/boottime_shift.so BOOTTIME_SHIFT=$T/ahead
-exec -a submitter $bin/submitter "\$@"
-E
-chmod 755 "$T/submitter"
-mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
+submitter_clock_new
 
 centre_conf "$cluster" ccPollInterval=2
 centre_logged() { grep -qE -- "$1" "$T/log/suite.centre"; }

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# For tests whose clocks are not this machine's; needs lib.sh.  walltime_shift.c
-# is preloaded by whoever shall see another time, which is set while they run.
+# For tests whose clocks are not this machine's; needs lib.sh.  A process that
+# shows another time preloads walltime_shift.c or boottime_shift.c; the test sets
+# the time while the process runs.
 
-# In a mount namespace of the test's own, for what is mounted below.
+# Starts the test again in a mount namespace of its own, for the mounts below.
 own_mounts() {
 	[ -n "${IN_NAMESPACE:-}" ] || IN_NAMESPACE=1 exec unshare --mount --propagation private bash "$0"
 }
@@ -47,6 +48,27 @@ suite_by() {
 		E
 	done
 }
+
+# The boot clock of each submitter is from now on that of boottime_shift.c, by a
+# script in the submitter's place.  later() sets it.  Needs own_mounts.
+submitter_clock_new() {
+	local submitter=$CSA_INST/libexec/cc-slurm-adapter/submitter
+	: >"$T/ahead"
+	later 0
+	mkdir -p "$T/bin"
+	cp "$submitter" "$T/bin/submitter"
+	cc -shared -fPIC -o "$T/boottime_shift.so" "$SYS/boottime_shift.c" || skip "no compiler"
+	cat >"$T/submitter" <<-E
+	#!/bin/bash
+	export LD_PRELOAD=$T/boottime_shift.so BOOTTIME_SHIFT=$T/ahead
+	exec -a submitter $T/bin/submitter "\$@"
+	E
+	chmod 755 "$T/submitter"
+	mount --bind "$T/submitter" "$submitter" || skip "no bind mounts"
+}
+
+# later SECONDS: the submitters' clock shows so much more than this machine's
+later() { step "$T/ahead" "$1"; }
 
 # slurm_shows: slurmctld's clock, epoch
 slurm_shows() {

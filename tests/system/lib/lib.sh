@@ -158,6 +158,9 @@ lab() {
 
 as() { "$LAB/slurm" as "$T/slurm" "$@"; }
 
+# db STATEMENTS: executes them in the database of slurmdbd; prints the rows
+db() { mariadb --no-defaults -S "$T/slurm/run/mysql.sock" -uroot -N slurm_acct -e "$1"; }
+
 # batch USER SCRIPT SBATCH-OPTION...: prints the job id
 batch() {
 	local user=$1 script=$2

@@ -329,7 +329,7 @@ sim_fill(struct cluster *c)
 
 struct command {
 	char name[16];
-	char args[1024];
+	char args[4096];
 	char delimiter[8];
 	int64_t began; /* ms */
 	struct command_spec spec;

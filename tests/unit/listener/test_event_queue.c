@@ -5,8 +5,6 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 
 #include "common/log.h"
 #include "listener/listener.h"
+#include "tests/unit/channel_pair.h"
 #include "tests/unit/check.h"
 #include "tests/unit/loop.h"
 
@@ -49,36 +48,13 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	}
 }
 
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-}
-
-static const struct channel_ops ops = { on_frame, on_broken, NULL };
-
-struct link {
-	struct channel *near; /* the listener's end */
-	struct channel *far;  /* the collector's */
-};
+static const struct channel_ops ops = { on_frame, channel_pair_broken, NULL };
 
 static void
-link_open(struct link *l)
+link_open(struct channel_pair *link)
 {
-	int fds[2];
-
-	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	l->near = channel_new(base, fds[0], ROLE_LISTENER, ROLE_COLLECTOR, &ops,
-	    NULL);
-	l->far = channel_new(base, fds[1], ROLE_COLLECTOR, ROLE_LISTENER, &ops,
-	    NULL);
+	channel_pair_open(link, base, ROLE_LISTENER, ROLE_COLLECTOR, &ops);
 	got.n = 0;
-}
-
-static void
-link_close(struct link *l)
-{
-	channel_free(l->near);
-	channel_free(l->far);
 }
 
 static int
@@ -94,7 +70,7 @@ test_events(void)
 {
 	struct event_queue *e = event_queue_new();
 	struct event_counts count;
-	struct link link;
+	struct channel_pair link;
 	uint64_t i;
 
 	/* Without a collector a second message of a job is merged. */
@@ -102,7 +78,7 @@ test_events(void)
 	CHECK_INT(say(e, 6), 0);
 	CHECK_INT(say(e, 5), 0);
 	link_open(&link);
-	event_queue_set_collector(e, link.near);
+	event_queue_set_collector(e, link.ours);
 	loop_settle(base);
 	CHECK_INT(got.n, 2);
 	CHECK_INT(got.jobs[0], 5);
@@ -117,10 +93,10 @@ test_events(void)
 	event_queue_ack(e, got.ids[0]);
 	event_queue_ack(e, 12345);
 	event_queue_set_collector(e, NULL);
-	link_close(&link);
+	channel_pair_close(&link);
 	CHECK_INT(say(e, 7), 0);
 	link_open(&link);
-	event_queue_set_collector(e, link.near);
+	event_queue_set_collector(e, link.ours);
 	loop_settle(base);
 	CHECK_INT(got.n, 3);
 	CHECK_INT(got.jobs[0], 6);
@@ -133,7 +109,7 @@ test_events(void)
 	CHECK_INT(count.received, 5);
 	CHECK_INT(count.merged, 1);
 	event_queue_set_collector(e, NULL);
-	link_close(&link);
+	channel_pair_close(&link);
 	/* A full queue drops and counts events. */
 	for (i = 1; i <= EVENTS_MAX; i++)
 		say(e, i);
@@ -143,9 +119,9 @@ test_events(void)
 	CHECK_INT(count.waiting, EVENTS_MAX);
 	CHECK_INT(count.dropped, 1);
 	link_open(&link);
-	event_queue_set_collector(e, link.near);
+	event_queue_set_collector(e, link.ours);
 	LOOP_UNTIL(base, got.n == 64);
-	link_close(&link);
+	channel_pair_close(&link);
 	event_queue_free(e);
 }
 
@@ -167,7 +143,7 @@ test_unchecked(void)
 {
 	struct event_queue *e = event_queue_new();
 	struct event_counts count;
-	struct link link;
+	struct channel_pair link;
 	uint64_t i;
 
 	CHECK_INT(say(e, 5), 0);
@@ -179,14 +155,14 @@ test_unchecked(void)
 	CHECK_INT(count.merged, 1);
 	CHECK_INT(count.unchecked, 2);
 	link_open(&link);
-	event_queue_set_collector(e, link.near);
+	event_queue_set_collector(e, link.ours);
 	LOOP_UNTIL(base, got.n == 3);
 	CHECK_STR(got.credentials[0], "");
 	CHECK_STR(got.credentials[1], "MUNGE:A:");
 	CHECK_STR(got.credentials[2], "MUNGE:B:");
 	event_queue_ack(e, got.ids[1]);
 	event_queue_set_collector(e, NULL);
-	link_close(&link);
+	channel_pair_close(&link);
 	for (i = 1; i < UNCHECKED_MAX; i++)
 		CHECK_INT(claim(e, i, "MUNGE:C:"), 0);
 	CHECK_INT(claim(e, i, "MUNGE:C:"), -1);

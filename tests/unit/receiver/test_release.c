@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <event2/event.h>
@@ -18,6 +17,7 @@
 
 #include "common/net/secret.h"
 #include "receiver/release.h"
+#include "tests/unit/channel_pair.h"
 #include "tests/unit/check.h"
 #include "tests/unit/loop.h"
 
@@ -25,7 +25,7 @@
 
 static struct worker worker;
 static struct receiver receiver;
-static struct channel *theirs;
+static struct channel_pair pair;
 
 /* --- the lease --- */
 
@@ -97,32 +97,21 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	drain_ms = rd_u32(r);
 }
 
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	(void)c;
-	(void)arg;
-	check_that(0, why, __FILE__, __LINE__);
-}
-
-static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
+static const struct channel_ops channel_ops = { on_frame, channel_pair_broken,
+	NULL };
 
 /* An active centre. */
 static void
 begin(void)
 {
-	int fds[2];
-
 	memset(&worker, 0, sizeof(worker));
 	memset(&receiver, 0, sizeof(receiver));
 	worker.base = event_base_new();
-	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	receiver.w = &worker;
 	receiver.active_only = 1;
-	receiver.submitter = channel_new(worker.base, fds[0], ROLE_RECEIVER,
-	    ROLE_SUBMITTER, &channel_ops, NULL);
-	theirs = channel_new(worker.base, fds[1], ROLE_SUBMITTER, ROLE_RECEIVER,
-	    &channel_ops, NULL);
+	channel_pair_open(&pair, worker.base, ROLE_RECEIVER, ROLE_SUBMITTER,
+	    &channel_ops);
+	receiver.submitter = pair.ours;
 	active_until = 1000;
 	release_fails = 0;
 	released = NULL;
@@ -132,8 +121,7 @@ begin(void)
 static void
 end(void)
 {
-	channel_free(receiver.submitter);
-	channel_free(theirs);
+	channel_pair_close(&pair);
 	event_base_free(worker.base);
 }
 
@@ -157,9 +145,8 @@ drained(int answered)
 static void
 submitter_dies(void)
 {
-	channel_free(receiver.submitter);
-	channel_free(theirs);
-	receiver.submitter = theirs = NULL;
+	channel_pair_close(&pair);
+	receiver.submitter = NULL;
 	release_submitter_lost(&receiver);
 }
 

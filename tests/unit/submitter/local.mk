@@ -161,18 +161,20 @@ test_intake_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=history_note_at
 test_intake_LDADD = $(SUBMITTER_LIBS)
 
 # submitter/delivery
-SUBMITTER_CLOCK = tests/unit/submitter/sim_clock.c \
+SUBMITTER_BOXES = tests/unit/submitter/sim_boxes.c \
+	tests/unit/submitter/sim_boxes.h \
+	tests/unit/submitter/sim_clock.c \
 	tests/unit/submitter/sim_clock.h
 
 check_PROGRAMS += test_rest_delivery
 TESTS += test_rest_delivery
 test_rest_delivery_SOURCES = tests/unit/submitter/delivery/test_rest_delivery.c \
-	$(SUBMITTER_CLOCK)
+	$(SUBMITTER_BOXES)
 test_rest_delivery_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_rest_delivery_LDADD = $(SUBMITTER_LIBS)
 
 SUBMITTER_SIMULATION = tests/unit/submitter/simulation.c \
-	tests/unit/submitter/simulation.h $(SUBMITTER_CLOCK)
+	tests/unit/submitter/simulation.h $(SUBMITTER_BOXES)
 
 check_PROGRAMS += test_start_stop
 TESTS += test_start_stop

@@ -18,6 +18,7 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
+#include "tests/unit/submitter/sim_boxes.h"
 #include "tests/unit/submitter/sim_clock.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -96,25 +97,6 @@ http_usable(const struct http_client *r)
 {
 	(void)r;
 	return 1;
-}
-
-void
-http_forget(struct http_client *r)
-{
-	(void)r;
-}
-
-int
-http_token_in_clear(const struct http_client *r)
-{
-	return 0;
-}
-
-const char *
-http_where(const struct http_client *r)
-{
-	(void)r;
-	return "here";
 }
 
 static int
@@ -244,118 +226,9 @@ sim_told(void)
 	return text;
 }
 
-/* No test reads the status. */
-void
-worker_status(struct worker *w, uint64_t request, const char *key,
-    const char *fmt, ...)
-{
-	(void)w;
-	(void)request;
-	(void)key;
-	(void)fmt;
-}
-
-const struct token_expiry *
-http_token_expiry(const struct http_client *r)
-{
-	static const struct token_expiry none = { .kind = TOKEN_NONE };
-
-	(void)r;
-	return &none;
-}
-
-static void
-on_before(struct submitter *s)
-{
-	rest_delivery_lease(s->rest);
-}
-
-static void
-on_committed(struct submitter *s)
-{
-	(void)s;
-}
-
-static int
-on_failed(struct submitter *s)
-{
-	rest_delivery_rolled_back(s->rest);
-	return 0;
-}
-
-static int
-on_retry(struct submitter *s)
-{
-	(void)s;
-	return 0;
-}
-
-static const struct commit_ops commit_ops = {
-	.before = on_before,
-	.committed = on_committed,
-	.failed = on_failed,
-	.retry = on_retry,
-	.stuck = on_committed,
-};
-
-static void
-lane_commit_check(struct submitter *s)
-{
-	commit_check_kick(s->commit_check);
-}
-
-static void
-lane_conflict(struct submitter *s)
-{
-	conflict_kick(s->conflict);
-}
-
-static void
-lane_reconcile(struct submitter *s)
-{
-	reconcile_backend_up(s->reconcile);
-}
-
-static void
-lane_rest(struct submitter *s)
-{
-	rest_delivery_run(s->rest);
-}
-
-static void
-lane_meta(struct submitter *s)
-{
-	meta_delivery_kick(s->meta);
-}
-
-static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
-					      lane_commit_check },
-	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
-	{ WAKE_REST, lane_rest }, { WAKE_META, lane_meta }, { 0, NULL } };
-
-/* The boxes live as long as the process: those of ended worlds stay here. */
-static struct ended_world {
-	struct submitter s;
-	struct ended_world *before;
-} * ended;
-
-static void
-world_keep(const struct submitter *w)
-{
-	struct ended_world *e = malloc(sizeof(*e));
-
-	if (e == NULL)
-		exit(1);
-	e->s = *w;
-	e->before = ended;
-	ended = e;
-}
-
 void
 sim_begin(void)
 {
-	char path[64], reason[256];
-
 	if (worker.base == NULL) {
 		spool_prepare();
 		worker.base = event_base_new();
@@ -370,44 +243,18 @@ sim_begin(void)
 	sim_clock_begin(SIM_HOUR);
 	sim.w = &worker;
 	worker.arg = &sim;
-	snprintf(path, sizeof(path), "%s/spool.db", dir);
-	sim.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
-	if (sim.spool == NULL)
-		exit(1);
-	spool_policy(sim.spool)->to[DEST_REST] = 1;
-	spool_policy(sim.spool)->wait_commit = 1;
-	sim.payload = payload_new(&worker.conf, reason, sizeof(reason));
-	sim.topology = topology_new();
-	wake_init(&sim, lanes);
-	sim.commit = commit_new(&sim, &commit_ops);
-	sim.breaker = breaker_new(&sim);
-	sim.rest = rest_delivery_new(&sim);
-	sim.nats_delivery = nats_delivery_new(&sim);
-	sim.commit_check = commit_check_new(&sim);
-	sim.conflict = conflict_new(&sim);
-	sim.meta = meta_delivery_new(&sim);
-	sim.missing = missing_runs_new(&sim);
-	sim.lookup = slurm_lookup_new(&sim);
-	sim.reconcile = reconcile_new(&sim);
+	sim_boxes_begin(&sim, dir);
 	sim.failover = failover_new(&sim);
-	spool_watermark(sim.spool, "alpha", 0);
 }
 
 void
 sim_end(void)
 {
-	char cmd[64];
-
 	while (n_requests > 0)
 		sim_answer(requests[0].kind, 0, NULL);
 	event_del(sim.wake.event);
-	world_keep(&sim);
-	payload_free(sim.payload);
-	topology_free(sim.topology);
 	CHECK_INT(spool_forbidden(sim.spool), 0);
-	spool_close(sim.spool);
-	snprintf(cmd, sizeof(cmd), "rm -f %s/spool.db*", dir);
-	CHECK_INT(system(cmd), 0);
+	sim_boxes_end(&sim, dir);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "collector/slurm/query.h"
 #include "collector/slurm/slurm.h"
 #include "collector/track/track.h"
+#include "common/log_line.h"
 #include "tests/unit/check.h"
 #include "tests/unit/collector/parse/recording.h"
 #include "tests/unit/collector/simulation.h"
@@ -799,6 +800,101 @@ test_steps(void)
 	}
 }
 
+static unsigned
+ends_said(const char *said)
+{
+	unsigned n = 0;
+
+	for (; (said = strstr(said, "end ")) != NULL; said++)
+		n++;
+	return n;
+}
+
+#define STORM 300 /* runs whose prolog fails; 256 wait for their steps */
+
+/* Rows of runs 1000 to 1299, each requeued after 5 s.  The caller frees them. */
+static char *
+storm_rows(void)
+{
+	char *text = calloc(STORM, 512);
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; i < STORM; i++)
+		len += (size_t)snprintf(text + len, STORM * 512 - len, "%s",
+		    ROW(1000 + i, "REQUEUED", 100, 105));
+	return text;
+}
+
+/*
+ * Answers all commands, those for steps with no step: the ends that were sent.
+ * Each answer of rows is text.
+ */
+static unsigned
+storm_ends(const char *text)
+{
+	unsigned ends = 0, i;
+
+	for (i = 0; i < 8; i++) {
+		sim_pass(60);
+		sim_stored(c);
+		acct_kick(acct);
+		if (*sim_asked() == '\0')
+			break;
+		sim_answer("sacct",
+		    strstr(sim_args("sacct"), "-o JobIDRaw,Start,End,") !=
+			    NULL ?
+			"" :
+			text);
+		ends += ends_said(sim_said());
+	}
+	CHECK_STR(sim_asked(), "");
+	return ends;
+}
+
+static char logged[512]; /* the last line of the log */
+
+static void
+on_log(const struct log_line *line)
+{
+	snprintf(logged, sizeof(logged), "%s", line->text);
+}
+
+/*
+ * More runs wait for their steps than the table has rows: slurmdbd is not
+ * blamed, the rest is read at once, and each query makes progress.
+ */
+static void
+test_steps_full(void)
+{
+	char *text = storm_rows();
+	unsigned i;
+
+	begin();
+	acct_poll(acct, 0);
+	log_set_level(LOG_LEVEL_WARN);
+	log_sink_set(on_log);
+	sim_answer("sacct", text);
+	log_set_level(LOG_LEVEL_FATAL);
+	CHECK(strstr(logged, "256") != NULL);
+	CHECK(strstr(logged, "does not answer") == NULL);
+	CHECK_INT(c->dbd.away, 0);
+	CHECK_INT(storm_ends(text), STORM);
+
+	/* By id, as hooks ask. */
+	begin();
+	for (i = 0; i < STORM; i++)
+		(void)idmap_put(&c->work.accounting, 1000 + i, NULL);
+	CHECK_INT(storm_ends(text), STORM);
+	CHECK_INT(c->work.accounting.n, 0);
+
+	/* A backfill sends its rows also when they were sent before. */
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH, SIM_EPOCH + 200, 0), 0);
+	CHECK_INT(storm_ends(text), STORM);
+	CHECK(!acct_waits(acct));
+	free(text);
+}
+
 /* The submitter looks up runs 10/100 and 12/100, as lookup 7. */
 static void
 runs_looked_up(void)
@@ -1064,16 +1160,6 @@ ended_rows(const char *version)
 	return ended;
 }
 
-static unsigned
-ends_said(const char *said)
-{
-	unsigned n = 0;
-
-	for (; (said = strstr(said, "end ")) != NULL; said++)
-		n++;
-	return n;
-}
-
 /* Answers of real Slurm: every end once, and then nothing again. */
 static void
 test_recorded(void)
@@ -1136,6 +1222,7 @@ main(void)
 	test_left();
 	test_catch_up_order();
 	test_steps();
+	test_steps_full();
 	test_absence();
 	test_absence_of_one();
 	test_absence_of_reused();

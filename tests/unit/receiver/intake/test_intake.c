@@ -2,18 +2,17 @@
 /* Messages of the streams into records for the submitter. */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include <event2/event.h>
 
 #include "common/log.h"
 #include "common/record/record_json.h"
 #include "receiver/intake/intake.h"
+#include "tests/unit/channel_pair.h"
 #include "tests/unit/check.h"
 #include "tests/unit/loop.h"
 
 static struct event_base *base;
-static struct channel *ours, *theirs;
+static struct channel_pair pair;
 static struct intake *intake;
 
 /* The last message to the submitter. */
@@ -69,26 +68,16 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	CHECK_INT(rd_end(r), 0);
 }
 
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	check_that(0, why, __FILE__, __LINE__);
-}
-
-static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
+static const struct channel_ops channel_ops = { on_frame, channel_pair_broken,
+	NULL };
 
 static void
 setup(void)
 {
-	int fds[2];
-
-	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	ours = channel_new(base, fds[0], ROLE_RECEIVER, ROLE_SUBMITTER,
-	    &channel_ops, NULL);
-	theirs = channel_new(base, fds[1], ROLE_SUBMITTER, ROLE_RECEIVER,
-	    &channel_ops, NULL);
+	channel_pair_open(&pair, base, ROLE_RECEIVER, ROLE_SUBMITTER,
+	    &channel_ops);
 	intake = intake_new();
-	intake_peer(intake, ours);
+	intake_peer(intake, pair.ours);
 	n_frames = 0;
 	job_init(&got);
 }
@@ -96,8 +85,7 @@ setup(void)
 static void
 cleanup(void)
 {
-	channel_free(ours);
-	channel_free(theirs);
+	channel_pair_close(&pair);
 	job_clear(&got);
 }
 
@@ -159,7 +147,7 @@ test_record(void)
 	CHECK_INT(identity, 1234);
 	CHECK_INT(sequence, 99);
 	/* the numbers are those of a channel */
-	intake_peer(intake, ours);
+	intake_peer(intake, pair.ours);
 	CHECK_INT(message("cc.record.alpha", "", w.buf, w.len, &number),
 	    STREAM_SENT);
 	CHECK_INT(number, 1);

@@ -23,6 +23,7 @@
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
 #include "tests/unit/check.h"
+#include "tests/unit/submitter/sim_boxes.h"
 #include "tests/unit/submitter/sim_clock.h"
 
 #define SENT_MAX 64
@@ -102,25 +103,6 @@ http_usable(const struct http_client *r)
 }
 
 void
-http_forget(struct http_client *r)
-{
-	(void)r;
-}
-
-int
-http_token_in_clear(const struct http_client *r)
-{
-	return 0;
-}
-
-const char *
-http_where(const struct http_client *r)
-{
-	(void)r;
-	return "here";
-}
-
-void
 worker_ctl_row(struct worker *w, uint64_t request, const struct writer *row)
 {
 	(void)w;
@@ -137,94 +119,6 @@ worker_ctl_end(struct worker *w, uint64_t request, enum ctl_status status,
 	(void)status;
 	(void)text;
 }
-
-void
-worker_status(struct worker *w, uint64_t request, const char *key,
-    const char *fmt, ...)
-{
-	(void)w;
-	(void)request;
-	(void)key;
-	(void)fmt;
-}
-
-const struct token_expiry *
-http_token_expiry(const struct http_client *r)
-{
-	static const struct token_expiry none = { .kind = TOKEN_NONE };
-
-	(void)r;
-	return &none;
-}
-
-static void
-on_before(struct submitter *sub)
-{
-	rest_delivery_lease(sub->rest);
-}
-
-static void
-on_committed(struct submitter *sub)
-{
-	(void)sub;
-}
-
-static int
-on_failed(struct submitter *sub)
-{
-	rest_delivery_rolled_back(sub->rest);
-	return 0;
-}
-
-static int
-on_retry(struct submitter *sub)
-{
-	(void)sub;
-	return 0;
-}
-
-static const struct commit_ops commit_ops = {
-	.before = on_before,
-	.committed = on_committed,
-	.failed = on_failed,
-	.retry = on_retry,
-	.stuck = on_committed,
-};
-
-static void
-lane_commit_check(struct submitter *sub)
-{
-	commit_check_kick(sub->commit_check);
-}
-
-static void
-lane_conflict(struct submitter *sub)
-{
-	conflict_kick(sub->conflict);
-}
-
-static void
-lane_reconcile(struct submitter *sub)
-{
-	reconcile_backend_up(sub->reconcile);
-}
-
-static void
-lane_rest(struct submitter *sub)
-{
-	rest_delivery_run(sub->rest);
-}
-
-static void
-lane_meta(struct submitter *sub)
-{
-	meta_delivery_kick(sub->meta);
-}
-
-static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
-					      lane_commit_check },
-	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
-	{ WAKE_REST, lane_rest }, { WAKE_META, lane_meta }, { 0, NULL } };
 
 /* --- tools --- */
 
@@ -313,75 +207,28 @@ state_of(int64_t row)
 						    RUN_STATE__COUNT;
 }
 
-/* The boxes live as long as the process: those of ended worlds stay here. */
-static struct ended_world {
-	struct submitter s;
-	struct ended_world *before;
-} * ended;
-
-static void
-world_keep(const struct submitter *w)
-{
-	struct ended_world *e = malloc(sizeof(*e));
-
-	if (e == NULL)
-		exit(1);
-	e->s = *w;
-	e->before = ended;
-	ended = e;
-}
-
 static void
 begin(void)
 {
-	char path[64], reason[256];
-
-	snprintf(path, sizeof(path), "%s/spool.db", dir);
 	memset(&s, 0, sizeof(s));
 	n_sent = most_sent = 0;
 	sim_clock_begin(HOUR_MS);
 	worker.base = event_base_new();
 	CHECK(worker.base != NULL);
 	s.w = &worker;
-	s.spool = spool_open(path, 64 << 20, 1000, reason, sizeof(reason));
-	CHECK(s.spool != NULL);
-	if (s.spool == NULL)
-		exit(1);
-	spool_policy(s.spool)->to[DEST_REST] = 1;
-	spool_policy(s.spool)->wait_commit = 1;
-	s.payload = payload_new(&worker.conf, reason, sizeof(reason));
-	s.topology = topology_new();
-	wake_init(&s, lanes);
-	s.commit = commit_new(&s, &commit_ops);
-	s.breaker = breaker_new(&s);
-	s.rest = rest_delivery_new(&s);
-	s.nats_delivery = nats_delivery_new(&s);
-	s.commit_check = commit_check_new(&s);
-	s.conflict = conflict_new(&s);
-	s.missing = missing_runs_new(&s);
-	s.lookup = slurm_lookup_new(&s);
-	s.reconcile = reconcile_new(&s);
+	sim_boxes_begin(&s, dir);
 	s.sync = sync_new(&s);
 	s.backfill = backfill_new(&s);
 	s.nodes = node_states_new(&s);
-	s.meta = meta_delivery_new(&s);
-	spool_watermark(s.spool, "alpha", 0);
 }
 
 static void
 end(void)
 {
-	char cmd[64];
-
 	while (n_sent > 0)
 		answer(0, 0, NULL);
 	event_base_free(worker.base);
-	world_keep(&s);
-	payload_free(s.payload);
-	topology_free(s.topology);
-	spool_close(s.spool);
-	snprintf(cmd, sizeof(cmd), "rm -f %s/*", dir);
-	CHECK_INT(system(cmd), 0);
+	sim_boxes_end(&s, dir);
 }
 
 /* The probe is answered and the clusters are read: requests may go out. */

@@ -18,6 +18,7 @@
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/centre_asks.h"
 #include "submitter/reconcile/reconcile.h"
+#include "tests/unit/channel_pair.h"
 #include "tests/unit/check.h"
 #include "tests/unit/loop.h"
 #include "tests/unit/submitter/simulation.h"
@@ -146,7 +147,7 @@ nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
 
 /* --- the collector of the test --- */
 
-static struct channel *ours, *theirs;
+static struct channel_pair pair;
 static char looked_up[CLUSTER_MAX]; /* of the last lookup */
 static unsigned n_lookups, n_keys, n_polls, n_ranges;
 static int64_t range_from;
@@ -175,15 +176,8 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	}
 }
 
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	(void)c;
-	(void)arg;
-	check_that(0, why, __FILE__, __LINE__);
-}
-
-static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
+static const struct channel_ops channel_ops = { on_frame, channel_pair_broken,
+	NULL };
 
 static void
 explain(struct submitter *s, const char *cluster, uint64_t job, char *text,
@@ -196,17 +190,10 @@ explain(struct submitter *s, const char *cluster, uint64_t job, char *text,
 static void
 begin(void)
 {
-	struct event_base *base;
-	int fds[2];
-
 	sim_begin();
-	base = sim.w->base;
-	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	ours = channel_new(base, fds[0], ROLE_SUBMITTER, ROLE_COLLECTOR,
-	    &channel_ops, NULL);
-	theirs = channel_new(base, fds[1], ROLE_COLLECTOR, ROLE_SUBMITTER,
-	    &channel_ops, NULL);
-	sim.w->peers[ROLE_COLLECTOR] = ours;
+	channel_pair_open(&pair, sim.w->base, ROLE_SUBMITTER, ROLE_COLLECTOR,
+	    &channel_ops);
+	sim.w->peers[ROLE_COLLECTOR] = pair.ours;
 	conf_set(&sim.w->conf, CONF_NATS_SERVER, "[\"127.0.0.1\"]");
 	spool_policy(sim.spool)->whole = 1;
 	spool_policy(sim.spool)->wait_commit = 0;
@@ -226,8 +213,7 @@ static void
 end(void)
 {
 	sim.w->peers[ROLE_COLLECTOR] = NULL;
-	channel_free(ours);
-	channel_free(theirs);
+	channel_pair_close(&pair);
 	sim_end();
 }
 
@@ -581,7 +567,7 @@ test_backfill_refused(void)
 	sim.w->peers[ROLE_COLLECTOR] = NULL;
 	order("_R_.2", ASK_BACKFILL, 3600);
 	CHECK_STR(answer.error, "its collector is not running");
-	sim.w->peers[ROLE_COLLECTOR] = ours;
+	sim.w->peers[ROLE_COLLECTOR] = pair.ours;
 	order("_R_.3", ASK_BACKFILL, 3600);
 	CHECK_STR(answer.error, "");
 	pass(1000);

@@ -8,14 +8,14 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "submitter/reconcile/reconcile.h"
+#include "tests/unit/channel_pair.h"
 #include "tests/unit/check.h"
 #include "tests/unit/loop.h"
 #include "tests/unit/submitter/simulation.h"
 
-static struct channel *ours, *theirs;
+static struct channel_pair pair;
 static unsigned n_lookups, n_keys;
 static struct run_key asked; /* the first key of the last lookup */
 
@@ -37,28 +37,16 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	rd_run_key(r, &asked);
 }
 
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	(void)c;
-	(void)arg;
-	check_that(0, why, __FILE__, __LINE__);
-}
-
-static const struct channel_ops channel_ops = { on_frame, on_broken, NULL };
+static const struct channel_ops channel_ops = { on_frame, channel_pair_broken,
+	NULL };
 
 static void
 begin(void)
 {
-	int fds[2];
-
 	sim_begin();
-	CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	ours = channel_new(sim.w->base, fds[0], ROLE_SUBMITTER, ROLE_COLLECTOR,
-	    &channel_ops, NULL);
-	theirs = channel_new(sim.w->base, fds[1], ROLE_COLLECTOR,
-	    ROLE_SUBMITTER, &channel_ops, NULL);
-	sim.w->peers[ROLE_COLLECTOR] = ours;
+	channel_pair_open(&pair, sim.w->base, ROLE_SUBMITTER, ROLE_COLLECTOR,
+	    &channel_ops);
+	sim.w->peers[ROLE_COLLECTOR] = pair.ours;
 	n_lookups = n_keys = 0;
 }
 
@@ -66,8 +54,7 @@ static void
 end(void)
 {
 	sim.w->peers[ROLE_COLLECTOR] = NULL;
-	channel_free(ours);
-	channel_free(theirs);
+	channel_pair_close(&pair);
 	sim_end();
 }
 

@@ -895,6 +895,47 @@ test_steps_full(void)
 	free(text);
 }
 
+/*
+ * A row that was not sent after its steps were read is sent later: the queue to
+ * the submitter was full, or squeue showed the run running.
+ */
+static void
+test_steps_unsent(void)
+{
+	char *text = storm_rows();
+	struct open_run *run;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct",
+	    rows(ROW(10, "REQUEUED", 100, 105), ROW(11, "REQUEUED", 100, 105),
+		""));
+	sim_fill(c);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->resume.point, SIM_EPOCH);
+	sim_stored(c);
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "ExitCode -j 10,11") != NULL);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(),
+	    "end 10/100-105 requeued never-ran, "
+	    "end 11/100-105 requeued never-ran, watermark 1000");
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", text);
+	acct_kick(acct);
+	run = open_put(&c->open, 1000, SIM_EPOCH + 100);
+	run->flags = OPEN_RESOURCES_SENT | OPEN_RUNNING;
+	sim_answer("sacct", "");
+	CHECK_INT(ends_said(sim_said()), 255);
+	run->flags |= OPEN_LEFT;
+	CHECK_INT(storm_ends(text), STORM - 255);
+	CHECK_INT(c->open.n, 0);
+	free(text);
+}
+
 /* The submitter looks up runs 10/100 and 12/100, as lookup 7. */
 static void
 runs_looked_up(void)
@@ -1223,6 +1264,7 @@ main(void)
 	test_catch_up_order();
 	test_steps();
 	test_steps_full();
+	test_steps_unsent();
 	test_absence();
 	test_absence_of_one();
 	test_absence_of_reused();

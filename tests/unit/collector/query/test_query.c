@@ -848,6 +848,35 @@ test_poll_rounds(void)
 }
 
 /*
+ * Of many ambiguous jobs some are queried exactly; the others wait for the next
+ * round, so that the polls continue.
+ */
+static void
+test_poll_exact_max(void)
+{
+	char *listing = many_listed(10, 310), *text = calloc(300, 8192);
+	size_t n = 0;
+	unsigned job, asked = 0;
+
+	for (job = 10; job < 310; job++) {
+		n += (size_t)sprintf(text + n, "%s", record(job, "RUNNING"));
+		n += (size_t)sprintf(text + n, "%s", record(job, "RUNNING"));
+	}
+	begin();
+	c->slurm.accounting = 0; /* it would be asked for each job */
+	poll_start(poll);
+	sim_answer("squeue", listing);
+	sim_answer("scontrol", text);
+	for (; strstr(sim_args("squeue"), "admin_comment:") != NULL; asked++)
+		sim_answer_failed("squeue", "", UNKNOWN_JOB);
+	CHECK_INT(asked, 256);
+	CHECK_INT(c->work.more_runs, 1);
+	CHECK_INT(c->listing.busy, 0);
+	free(listing);
+	free(text);
+}
+
+/*
  * The poll 10 s after a query for all jobs of a big cluster queries them again,
  * also if its squeue takes less time than the one before.
  */
@@ -1444,6 +1473,7 @@ main(void)
 	test_poll_confirms();
 	test_poll_not_asked();
 	test_poll_rounds();
+	test_poll_exact_max();
 	test_poll_all_gap();
 	test_poll_quiet();
 	test_poll_quiet_ends();

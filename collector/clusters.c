@@ -67,6 +67,16 @@ cluster_add(struct collector *col)
 	names_set(c);
 }
 
+/* New runs that were found go on, if they need not wait any more. */
+static void
+details_continue(struct collector *col, struct lanes *l)
+{
+	if (outbox_behind(col->outbox))
+		return;
+	poll_resume(l->poll);
+	hook_events_resume(l->hook_events);
+}
+
 /* Records became durable, and the queue may have room again. */
 static void
 on_stored(void *arg)
@@ -78,10 +88,7 @@ on_stored(void *arg)
 	for (i = 0; i < col->site.n; i++) {
 		l = &col->lanes[i];
 		hook_events_durable(l->hook_events);
-		if (!outbox_behind(col->outbox)) {
-			poll_resume(l->poll);
-			hook_events_resume(l->hook_events);
-		}
+		details_continue(col, l);
 		if (!outbox_full(col->outbox))
 			acct_pause(l->accounting, 0);
 	}
@@ -93,8 +100,10 @@ on_flow(void *arg)
 	struct collector *col = arg;
 	unsigned i;
 
-	for (i = 0; i < col->site.n; i++)
+	for (i = 0; i < col->site.n; i++) {
+		details_continue(col, &col->lanes[i]);
 		acct_pause(col->lanes[i].accounting, outbox_full(col->outbox));
+	}
 }
 
 static const struct outbox_ops outbox_ops = {

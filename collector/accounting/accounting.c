@@ -26,8 +26,11 @@ int
 acct_question_feed(const char *p, size_t n, void *arg)
 {
 	struct accounting *l = arg;
+	int rc = sacct_feed(&l->reader, p, n);
 
-	return sacct_feed(&l->reader, p, n);
+	if (outbox_full(l->c->outbox))
+		query_pause(&l->query, 1);
+	return rc;
 }
 
 /* If the version of Slurm is unknown, all columns are requested. */

@@ -18,6 +18,8 @@
  */
 #define STEP_ROWS_MAX 256
 
+#define IDS_MAX 4000 /* jobs in one query */
+
 enum range_kind {
 	RANGE_NONE,
 	RANGE_POLL,
@@ -51,6 +53,10 @@ struct accounting {
 	struct acct_range backfill; /* at: start of the rest */
 	int dry_run;	       /* of the backfill: its records are not stored */
 	int64_t backfill_next; /* monotonic s: no query before */
+	/*
+	 * monotonic s: a range became due, or the last query for a range began
+	 */
+	int64_t range_at;
 	unsigned due;
 	int may_check;		 /* the poll may use a command for it */
 	int checking;		 /* the permission is being checked */
@@ -73,6 +79,7 @@ struct accounting {
 	uint64_t backfill_rows;
 	struct log_limit skipping;
 	struct idmap asked; /* jobs of the query under way: ASKED_ */
+	size_t ids_most;    /* jobs in the next query; IDS_MAX at most */
 	struct job_snapshot *kept[KEPT_ROWS_MAX]; /* owned */
 	unsigned n_kept;
 	struct idmap kept_runs; /* run_number() of each */
@@ -94,8 +101,9 @@ struct accounting {
 
 /*
  * Begins a query to sacct: row() is called for every row that
- * acct_question_feed() reads.  The caller sets the values that limit the rows,
- * and starts it.
+ * acct_question_feed() reads, which pauses the query while the queue to the
+ * submitter is full.  The caller sets the values that limit the rows, and starts
+ * the query.
  */
 void acct_question(struct accounting *l, const struct query_type *type,
     int (*row)(struct job_snapshot *s, void *arg));

@@ -15,8 +15,7 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define IDS_MAX	     4000 /* jobs in one query */
-#define WAIT_FIRST_S 10	  /* until the next query for an end */
+#define WAIT_FIRST_S 10 /* until the next query for an end */
 #define WAIT_MAX_S   3600
 /* then slurmctld is not queried any more: it keeps an end for minutes */
 #define SLURMCTLD_TRIES 4
@@ -152,6 +151,21 @@ asked_failed(struct accounting *l)
 	idmap_clear(&l->asked);
 }
 
+/*
+ * slurmdbd may need too long for so many jobs.  The next query has half of
+ * them, and after an answer in time twice as many.
+ */
+static void
+ids_most_set(struct accounting *l, enum command_outcome outcome)
+{
+	if (outcome == COMMAND_OK && l->ids_most < IDS_MAX)
+		l->ids_most *= 2;
+	else if (outcome == COMMAND_TIMEOUT && l->asked.n > 1)
+		l->ids_most = l->asked.n / 2;
+	if (l->ids_most > IDS_MAX)
+		l->ids_most = IDS_MAX;
+}
+
 static void
 on_end(const struct command_end *end, int complete, void *arg)
 {
@@ -159,6 +173,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 	int ok = complete && sacct_end(&l->reader) == 0;
 
 	sacct_clear(&l->reader);
+	ids_most_set(l, end->outcome);
 	if (ok) {
 		health_good(&l->c->dbd);
 		idmap_clear(&l->steps_sent[0]);
@@ -193,7 +208,7 @@ acct_ids_query(struct accounting *l)
 		/* Slurm has no such id; a hook can send any number. */
 		if (job > UINT32_MAX)
 			continue;
-		if (ids->n >= IDS_MAX || id_list_add(ids, job) == -1)
+		if (ids->n >= l->ids_most || id_list_add(ids, job) == -1)
 			(void)idmap_put(&rest, job, NULL);
 		else
 			(void)idmap_put(&l->asked, job, NULL);

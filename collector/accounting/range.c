@@ -43,9 +43,38 @@ acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
 	l->c = c;
 	l->ops = ops;
 	l->ops_arg = arg;
+	l->ids_most = IDS_MAX;
 	l->slice = SLICE_S;
 	l->slice_most = SLICE_MAX_S;
 	return l;
+}
+
+static int
+range_is_due(const struct accounting *l)
+{
+	return l->range.kind != RANGE_NONE ||
+	    (l->due & (DUE_POLL | DUE_DAY)) != 0 ||
+	    ((l->due & DUE_BACKFILL) && now_s() >= l->backfill_next);
+}
+
+/* Makes a range due; bit is DUE_. */
+static void
+range_want(struct accounting *l, unsigned bit)
+{
+	if (!range_is_due(l))
+		l->range_at = now_s();
+	l->due |= bit;
+}
+
+/*
+ * Hook events of a big cluster may come so fast that a query by id waits
+ * whenever another one has ended.  A range that waits for two polls is read
+ * before them.
+ */
+static int
+range_is_overdue(const struct accounting *l)
+{
+	return range_is_due(l) && now_s() - l->range_at >= 2 * l->c->set->poll;
 }
 
 static void
@@ -79,7 +108,7 @@ acct_clock(struct accounting *l, int64_t clock)
 	    "slurmctld's clock%s is %s behind the resume point: accounting is "
 	    "read again from the clock's time on, and the last day",
 	    cluster_suffix(c), duration_text(back * 1000));
-	l->due |= DUE_DAY;
+	range_want(l, DUE_DAY);
 }
 
 /* Notes the oldest time from which this process reads accounting. */
@@ -125,7 +154,7 @@ void
 acct_poll(struct accounting *l, int may_check)
 {
 	l->may_check = may_check;
-	l->due |= DUE_POLL;
+	range_want(l, DUE_POLL);
 	acct_want_left(l);
 	acct_kick(l);
 }
@@ -133,7 +162,7 @@ acct_poll(struct accounting *l, int may_check)
 void
 acct_day(struct accounting *l)
 {
-	l->due |= DUE_DAY;
+	range_want(l, DUE_DAY);
 	acct_kick(l);
 }
 
@@ -142,7 +171,7 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 {
 	if (from <= 0 || to <= from)
 		return -1;
-	l->due |= DUE_BACKFILL;
+	range_want(l, DUE_BACKFILL);
 	l->dry_run = dry_run;
 	l->backfill_rows = 0;
 	idmap_clear(&l->steps_sent[1]);
@@ -380,17 +409,6 @@ on_range_end(const struct command_end *end, int complete, void *arg)
 }
 
 static int
-on_range_output(const char *p, size_t n, void *arg)
-{
-	struct accounting *l = arg;
-	int rc = sacct_feed(&l->reader, p, n);
-
-	if (outbox_full(l->c->outbox))
-		query_pause(&l->query, 1);
-	return rc;
-}
-
-static int
 on_range_row(struct job_snapshot *s, void *arg)
 {
 	struct accounting *l = arg;
@@ -422,7 +440,7 @@ on_range_row(struct job_snapshot *s, void *arg)
 
 static const struct query_type range_query = {
 	.kind = QUESTION_RANGE,
-	.on_output = on_range_output,
+	.on_output = acct_question_feed,
 	.on_end = on_range_end,
 };
 
@@ -434,6 +452,7 @@ slice_ask(struct accounting *l)
 	int64_t later = l->slice < LATER_S ? l->slice : LATER_S;
 	int64_t rest = l->slice / 4;
 
+	l->range_at = now_s();
 	/* A short rest is added to this slice. */
 	if (l->slice + rest > l->slice_most)
 		rest = 0;
@@ -451,7 +470,10 @@ slice_ask(struct accounting *l)
 	(void)query_start(&l->query);
 }
 
-/* The next query: ids first, because hook events wait for them. */
+/*
+ * The next query: ids first, because hook events wait for them, unless a range
+ * is overdue.
+ */
 void
 acct_kick(struct accounting *l)
 {
@@ -466,8 +488,8 @@ acct_kick(struct accounting *l)
 		return;
 	}
 	/* Without room for their rows, no query by id makes progress. */
-	if ((l->steps_full && steps_query(l)) || acct_ids_query(l) ||
-	    steps_query(l))
+	if ((l->steps_full && steps_query(l)) ||
+	    (!range_is_overdue(l) && acct_ids_query(l)) || steps_query(l))
 		return;
 	if (l->range.kind == RANGE_NONE) {
 		if (l->due & DUE_POLL) {

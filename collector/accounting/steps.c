@@ -82,23 +82,47 @@ on_line(struct span line, void *arg)
 	return 0;
 }
 
-/* The rows of the query are sent; later rows wait for the next query. */
+/*
+ * Sends a row.  A repeated query skips the row only if a record was sent.
+ * Returns -1, with the row as it was, when the row must be sent later.
+ */
+static int
+step_row_send(struct accounting *l, struct job_snapshot *s)
+{
+	/* The record may get another start. */
+	int64_t start = s->job.key.start;
+	uint32_t flags = s->job.flags;
+	enum row_result result;
+
+	if (s->ran == RAN_UNKNOWN)
+		s->ran = RAN_NEVER;
+	result = track_accounting_row(l->c, s, 0);
+	if (result == ROW_SENT && l->steps_full)
+		(void)idmap_put(sent_map(l, &s->job),
+		    run_number(s->job.key.job, start), NULL);
+	if (result != ROW_FAILED)
+		return 0;
+	s->job.key.start = start;
+	s->job.flags = flags;
+	return -1;
+}
+
+/*
+ * The rows of the query are sent; later rows wait for the next query, and so do
+ * the rows from the first one that the queue to the submitter did not take.
+ */
 static void
 steps_answered(struct accounting *l)
 {
-	struct job_snapshot *s;
 	unsigned i, n = l->n_step_asked;
 
 	l->n_step_asked = 0;
-	for (i = 0; i < n; i++) {
-		s = l->step_rows[i];
-		if (s->ran == RAN_UNKNOWN)
-			s->ran = RAN_NEVER;
-		if (l->steps_full)
-			(void)idmap_put(sent_map(l, &s->job),
-			    run_number(s->job.key.job, s->job.key.start), NULL);
-		track_accounting_row(l->c, s, 0);
-	}
+	for (i = 0; i < n; i++)
+		if (step_row_send(l, l->step_rows[i]) == -1)
+			break;
+	n = i;
+	for (i = n; i < l->n_step_rows; i++)
+		l->step_rows[i]->ran = RAN_UNKNOWN;
 	for (i = 0; i < n; i++) {
 		idmap_remove(&l->c->earlier, l->step_rows[i]->job.key.job);
 		worklist_confirm(l->c, l->step_rows[i]->job.key.job);

@@ -31,6 +31,12 @@
 #define ALL_GAP_FROM 1000 /* jobs */
 #define BURST_SHARE  5
 
+/*
+ * Jobs of one answer that are queried exactly, with two commands each.  The
+ * others wait for the next answer, because no poll begins meanwhile.
+ */
+#define EXACT_MAX 256
+
 static void details_next(struct details *d);
 
 struct details *
@@ -417,12 +423,29 @@ on_disambiguated(struct details *d, int answered)
 	details_next(d);
 }
 
+/* Starts the next exact query.  Returns 0 when there is none. */
+static int
+exact_query_start(struct details *d)
+{
+	struct detail_result *r;
+
+	for (; d->at < d->n; d->at++) {
+		r = &d->results[d->at];
+		if (r->verdict != DETAIL_AMBIGUOUS || (!r->wanted && !r->shown))
+			continue;
+		if (d->exact++ < EXACT_MAX) {
+			disambiguate_start(d, r, on_disambiguated);
+			return 1;
+		}
+		r->verdict = DETAIL_LATER;
+	}
+	return 0;
+}
+
 /* The next single query, then the exact ones, then the end. */
 static void
 details_next(struct details *d)
 {
-	struct detail_result *r;
-
 	if (!d->all) {
 		if (d->at < d->n) {
 			one_query_start(d, d->results[d->at].job);
@@ -431,13 +454,8 @@ details_next(struct details *d)
 		d->all = 1; /* from here on the results of this answer */
 		d->at = 0;
 	}
-	for (; d->at < d->n; d->at++) {
-		r = &d->results[d->at];
-		if (r->verdict == DETAIL_AMBIGUOUS && (r->wanted || r->shown)) {
-			disambiguate_start(d, r, on_disambiguated);
-			return;
-		}
-	}
+	if (exact_query_start(d))
+		return;
 	if (hosts_query_is_due(d))
 		hosts_query(d->c, on_hosts, d);
 	else
@@ -450,6 +468,7 @@ details_start(struct details *d, int all, int64_t begin)
 	d->busy = 1;
 	d->all = all;
 	d->at = 0;
+	d->exact = 0;
 	d->record_bytes = 0;
 	details_text_begin(d);
 	d->found = 0;

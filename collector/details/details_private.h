@@ -62,7 +62,8 @@ struct details {
 	struct detail_result *results; /* owned */
 	size_t n;
 	size_t cap;
-	size_t at; /* of the job that is queried singly, or exactly */
+	size_t at;	/* of the job that is queried singly, or exactly */
+	unsigned exact; /* exact queries of this answer */
 	int all;
 	int busy;
 	/* monotonic ms: begin of the work with the last query for all jobs */

@@ -12,7 +12,13 @@
 #include "collector/details/details_private.h"
 #include "collector/track/track.h"
 
-#define SUSPECTS_MAX 1024 /* jobs: then all wait for one more answer */
+/*
+ * Jobs; then all wait for one more answer.  One answer must have fewer of them,
+ * or the jobs wait for ever: after a failure of many nodes each running job may
+ * stand before a job that is pending again.  RECORD_BYTES_MAX limits them to
+ * about 25,000.
+ */
+#define SUSPECTS_MAX 65536
 
 /*
  * Is the line of a job that was not wanted worth reading, because the run may

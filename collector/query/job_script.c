@@ -283,7 +283,7 @@ new_fetches(struct scripts *s)
 	struct script_fetch *f;
 
 	/* The starts of all new runs come first. */
-	if (work->more_runs)
+	if (work->more_runs || outbox_scarce(s->c->outbox))
 		return;
 	while ((want = *p) != NULL && (f = fetch_free(s)) != NULL) {
 		a = group_find(s, want->group);
@@ -324,7 +324,7 @@ retry_due(struct scripts *s)
 	struct script_fetch *f = fetch_free(s);
 
 	if (want == NULL || f == NULL || want->due > now_ms() ||
-	    s->c->ctld.away || is_retrying(s))
+	    s->c->ctld.away || is_retrying(s) || outbox_scarce(s->c->outbox))
 		return;
 	s->retries = want->next;
 	s->n_retries--;

@@ -51,6 +51,7 @@ struct outbox {
 	unsigned n;
 	size_t bytes;
 	uint64_t records; /* since the start */
+	struct log_limit unqueued;
 };
 
 struct outbox *
@@ -94,7 +95,8 @@ outbox_queue(struct outbox *o, enum msg_type type, const struct writer *w,
 	struct outbox_item *item;
 
 	if (wr_end(w) == -1 || o->bytes + w->len > HARD_BYTES) {
-		log_errorx("a %s message cannot be queued: %s", msg_name(type),
+		log_limited(&o->unqueued, log_errorx,
+		    "a %s message cannot be queued: %s", msg_name(type),
 		    wr_end(w) == -1 ? "it is too long" :
 				      "the queue to the submitter is full");
 		return 0;
@@ -250,16 +252,28 @@ outbox_flow(struct outbox *o, int pause)
 	o->ops->flow(o->arg);
 }
 
-int
-outbox_behind(const struct outbox *o)
+static int
+window_is_full(const struct outbox *o)
 {
 	return o->n >= WINDOW_ITEMS || o->bytes >= WINDOW_BYTES;
 }
 
 int
+outbox_behind(const struct outbox *o)
+{
+	return !o->flow_paused && window_is_full(o);
+}
+
+int
 outbox_full(const struct outbox *o)
 {
-	return o->flow_paused || outbox_behind(o);
+	return o->flow_paused || window_is_full(o);
+}
+
+int
+outbox_scarce(const struct outbox *o)
+{
+	return o->bytes >= HARD_BYTES / 2;
 }
 
 uint64_t

@@ -41,9 +41,16 @@ void outbox_peer(struct outbox *o, struct channel *peer);
 void outbox_release(struct outbox *o);
 void outbox_acked(struct outbox *o, uint64_t seq);
 void outbox_drained(struct outbox *o);
-/* Is the window full? outbox_full() also returns 1 after `flow`. */
-int outbox_behind(const struct outbox *o);
+/* Is the window full, or has the submitter sent `flow`?  Ended runs wait. */
 int outbox_full(const struct outbox *o);
+/*
+ * Do new runs wait, because the submitter will soon have stored others?  After
+ * `flow` they do not wait: the spool is full, perhaps for days, and the submitter
+ * stores the resources of new runs, which Slurm has for minutes.
+ */
+int outbox_behind(const struct outbox *o);
+/* Is half of the memory of the queue used?  The rest is for new runs. */
+int outbox_scarce(const struct outbox *o);
 void outbox_flow(struct outbox *o, int pause);
 /* All messages up to this order number are durable. */
 uint64_t outbox_durable(const struct outbox *o);

@@ -895,6 +895,118 @@ test_steps_full(void)
 	free(text);
 }
 
+/*
+ * A row that was not sent after its steps were read is sent later: the queue to
+ * the submitter was full, or squeue showed the run running.
+ */
+static void
+test_steps_unsent(void)
+{
+	char *text = storm_rows();
+	struct open_run *run;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct",
+	    rows(ROW(10, "REQUEUED", 100, 105), ROW(11, "REQUEUED", 100, 105),
+		""));
+	sim_fill(c);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->resume.point, SIM_EPOCH);
+	sim_stored(c);
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "ExitCode -j 10,11") != NULL);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(),
+	    "end 10/100-105 requeued never-ran, "
+	    "end 11/100-105 requeued never-ran, watermark 1000");
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", text);
+	acct_kick(acct);
+	run = open_put(&c->open, 1000, SIM_EPOCH + 100);
+	run->flags = OPEN_RESOURCES_SENT | OPEN_RUNNING;
+	sim_answer("sacct", "");
+	CHECK_INT(ends_said(sim_said()), 255);
+	run->flags |= OPEN_LEFT;
+	CHECK_INT(storm_ends(text), STORM - 255);
+	CHECK_INT(c->open.n, 0);
+	free(text);
+}
+
+/*
+ * slurmdbd does not answer a query for many jobs in time: the next query has
+ * fewer jobs, and each job is queried.
+ */
+static void
+test_ids_late(void)
+{
+	unsigned i, n[3];
+
+	begin();
+	for (i = 0; i < STORM; i++)
+		(void)idmap_put(&c->work.accounting, 1000 + i, NULL);
+	for (i = 0; i < 3; i++) {
+		acct_kick(acct);
+		n[i] = STORM - (unsigned)c->work.accounting.n;
+		if (i < 2)
+			sim_answer_late("sacct");
+		sim_pass(60);
+	}
+	CHECK_INT(n[0], STORM);
+	CHECK_INT(n[1], STORM / 2);
+	CHECK_INT(n[2], STORM / 4);
+	for (i = 0; i < 8 && *sim_asked() != '\0'; i++) {
+		sim_answer("sacct", "");
+		acct_kick(acct);
+	}
+	CHECK_INT(c->work.accounting.n, 0);
+	CHECK_INT(i, 3);
+	(void)sim_said();
+}
+
+/* Hook events come so fast that a job waits whenever a query has ended. */
+static void
+test_ids_always(void)
+{
+	unsigned i, ranges = 0;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", "");
+	(void)sim_said();
+	for (i = 0; i < 60; i++) {
+		(void)idmap_put(&c->work.accounting, 10 + i, NULL);
+		if (i % 6 == 0)
+			next_poll();
+		acct_kick(acct);
+		ranges += asked_time("-S uts") != SIM_NEVER;
+		sim_answer("sacct", "");
+		sim_pass(1);
+	}
+	CHECK_INT(ranges, 3);
+	(void)sim_said();
+}
+
+/* The answer to a query by id waits for room in the queue to the submitter. */
+static void
+test_ids_pause(void)
+{
+	unsigned i;
+
+	begin();
+	(void)idmap_put(&c->work.accounting, 10, NULL);
+	acct_kick(acct);
+	for (i = 0; !outbox_full(c->outbox); i++)
+		(void)outbox_backfilled(c->outbox, c, SIM_EPOCH + 1);
+	(void)sim_said();
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK(strstr(sim_said(), "pause") != NULL);
+	sim_stored(c);
+}
+
 /* The submitter looks up runs 10/100 and 12/100, as lookup 7. */
 static void
 runs_looked_up(void)
@@ -1223,6 +1335,10 @@ main(void)
 	test_catch_up_order();
 	test_steps();
 	test_steps_full();
+	test_steps_unsent();
+	test_ids_late();
+	test_ids_always();
+	test_ids_pause();
 	test_absence();
 	test_absence_of_one();
 	test_absence_of_reused();

@@ -135,6 +135,53 @@ check_answer(const struct answer *a)
 	free(d);
 }
 
+#define STORM 1500 /* jobs that run, each before a job that is pending again */
+
+/* Reads an answer about the jobs of the storm: how many have this verdict. */
+static unsigned
+storm_read(struct details *d, const char *text, enum detail verdict)
+{
+	struct lines lines = { 0 };
+	unsigned i, n = 0;
+
+	for (i = 0; i < STORM; i++)
+		CHECK_INT(details_want_run(d, 1000 + 2 * i, START), 0);
+	idmap_clear(&d->seen);
+	details_text_begin(d);
+	CHECK_INT(lines_feed(&lines, text, strlen(text), details_text_line, d),
+	    0);
+	for (i = 0; i < STORM; i++)
+		n += details_verdict(d, 1000 + 2 * i) == verdict;
+	details_forget(d);
+	lines_clear(&lines);
+	return n;
+}
+
+/*
+ * Many nodes have failed.  Slurm has requeued their jobs, and half of them run
+ * again.  Each job that runs waits for one answer only.
+ */
+static void
+test_storm(void)
+{
+	struct details *d = details_new(&cluster, NULL, NULL);
+	char *text = malloc(STORM * 2048);
+	size_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < STORM; i++)
+		n += (size_t)snprintf(text + n, STORM * 2048 - n,
+		    "JobId=%u JobName=a%s\nJobId=%u JobName=b%s\n",
+		    1000 + 2 * i, rest("alice", "RUNNING", 1, START),
+		    1001 + 2 * i, rest("alice", "PENDING", 1, 0));
+	d->all = 1;
+	CHECK_INT(storm_read(d, text, DETAIL_LATER), STORM);
+	CHECK_INT(storm_read(d, text, DETAIL_AMBIGUOUS), STORM);
+	idmap_clear(&d->suspects);
+	free(d);
+	free(text);
+}
+
 int
 main(void)
 {
@@ -145,5 +192,6 @@ main(void)
 	cluster.slurm.accounting = 1;
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		check_answer(&table[i]);
+	test_storm();
 	return check_done();
 }

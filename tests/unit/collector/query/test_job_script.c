@@ -54,6 +54,21 @@ test_one(void)
 	CHECK_INT(scripts_waiting(scripts), 0);
 }
 
+/* Half of the queue to the submitter is left to new runs. */
+static void
+test_queue_full(void)
+{
+	begin("100");
+	sim_fill(c);
+	want(10, 0);
+	CHECK_STR(sim_asked(), "");
+	sim_stored(c);
+	scripts_kick(scripts);
+	CHECK_STR(sim_args("scontrol"), "write batch_script 10 -");
+	sim_answer("scontrol", SCRIPT);
+	CHECK_STR(sim_said(), "script 10/0");
+}
+
 /* While more new runs follow, their starts come first. */
 static void
 test_behind_starts(void)
@@ -335,6 +350,7 @@ int
 main(void)
 {
 	test_one();
+	test_queue_full();
 	test_behind_starts();
 	test_none();
 	test_again();

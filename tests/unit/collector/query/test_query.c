@@ -847,6 +847,90 @@ test_poll_rounds(void)
 	free(rest);
 }
 
+#define NEW_RUNS 70 /* more than may exceed the window */
+
+/* squeue shows new runs, and slurmctld their details. */
+static void
+new_runs_found(void)
+{
+	char *listing = many_listed(10, 10 + NEW_RUNS);
+	char *text = calloc(NEW_RUNS, 4096);
+	size_t n = 0;
+	unsigned job;
+
+	for (job = 10; job < 10 + NEW_RUNS; job++)
+		n += (size_t)sprintf(text + n, "%s", record(job, "RUNNING"));
+	poll_start(poll);
+	sim_answer("squeue", listing);
+	sim_answer("scontrol", text);
+	free(listing);
+	free(text);
+}
+
+static void
+window_fill(void)
+{
+	while (!outbox_behind(c->outbox))
+		(void)outbox_backfilled(c->outbox, c, SIM_EPOCH);
+	(void)sim_said();
+}
+
+/*
+ * New runs wait for the submitter to store others.  If the spool is full they
+ * do not wait, because Slurm has their details for minutes.
+ */
+static void
+test_poll_spool_full(void)
+{
+	begin();
+	window_fill();
+	new_runs_found();
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->listing.busy, 1);
+	outbox_flow(c->outbox, 1);
+	poll_resume(poll);
+	CHECK_INT(c->open.n, NEW_RUNS);
+	CHECK(strstr(sim_said(), "start 79/0 threads") != NULL);
+	CHECK_INT(c->listing.busy, 0);
+	/* Runs that begin meanwhile */
+	begin();
+	window_fill();
+	outbox_flow(c->outbox, 1);
+	new_runs_found();
+	CHECK_INT(c->open.n, NEW_RUNS);
+	CHECK_INT(c->listing.busy, 0);
+	(void)sim_said();
+}
+
+/*
+ * Of many ambiguous jobs some are queried exactly; the others wait for the next
+ * round, so that the polls continue.
+ */
+static void
+test_poll_exact_max(void)
+{
+	char *listing = many_listed(10, 310), *text = calloc(300, 8192);
+	size_t n = 0;
+	unsigned job, asked = 0;
+
+	for (job = 10; job < 310; job++) {
+		n += (size_t)sprintf(text + n, "%s", record(job, "RUNNING"));
+		n += (size_t)sprintf(text + n, "%s", record(job, "RUNNING"));
+	}
+	begin();
+	c->slurm.accounting = 0; /* it would be asked for each job */
+	poll_start(poll);
+	sim_answer("squeue", listing);
+	sim_answer("scontrol", text);
+	for (; strstr(sim_args("squeue"), "admin_comment:") != NULL; asked++)
+		sim_answer_failed("squeue", "", UNKNOWN_JOB);
+	CHECK_INT(asked, 256);
+	CHECK_INT(c->work.more_runs, 1);
+	CHECK_INT(c->listing.busy, 0);
+	free(listing);
+	free(text);
+}
+
 /*
  * The poll 10 s after a query for all jobs of a big cluster queries them again,
  * also if its squeue takes less time than the one before.
@@ -1444,6 +1528,8 @@ main(void)
 	test_poll_confirms();
 	test_poll_not_asked();
 	test_poll_rounds();
+	test_poll_exact_max();
+	test_poll_spool_full();
 	test_poll_all_gap();
 	test_poll_quiet();
 	test_poll_quiet_ends();

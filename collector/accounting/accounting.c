@@ -73,14 +73,6 @@ acct_watermark(struct accounting *l)
  * jobs of other users.  Rows of such an answer may be right, but a missing row
  * proves nothing.
  */
-/*
- * After this time the sentinel counts as removed from slurmdbd (a purge, a
- * restored database) and another sentinel is chosen, because otherwise no
- * answer would count again.  Not shorter than the time between two not-found
- * answers that count.
- */
-#define LOST_AFTER_S 3600
-
 /* Only runs of other users: our own runs are visible without a permission. */
 static int
 is_fit(const struct accounting *l, const struct job_snapshot *s)

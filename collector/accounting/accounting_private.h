@@ -20,6 +20,14 @@
 
 #define IDS_MAX 4000 /* jobs in one query */
 
+/*
+ * After this time a run that no answer contains any more counts as removed from
+ * slurmdbd (a purge, a restored database).  Then another sentinel is chosen,
+ * because otherwise no answer would count again.  Not shorter than the time
+ * between two not-found answers that count.
+ */
+#define LOST_AFTER_S 3600
+
 enum range_kind {
 	RANGE_NONE,
 	RANGE_POLL,
@@ -87,13 +95,20 @@ struct accounting {
 	struct job_snapshot *step_rows[STEP_ROWS_MAX]; /* owned */
 	unsigned n_step_rows;
 	unsigned n_step_asked; /* rows in the query under way */
-	int steps_full;	       /* there was no room for a row */
+	/*
+	 * monotonic s: an answer lacked runs that wait for their steps (0 = the
+	 * last answer had all); no query for steps before the other time
+	 */
+	int64_t steps_missed_at;
+	int64_t steps_next;
+	int steps_full; /* there was no room for a row */
 	/*
 	 * run_number() of each run that was sent since then: the repeated query
 	 * returns its row again.  [1] for a backfill, [0] for other queries.
 	 */
 	struct idmap steps_sent[2];
 	struct log_limit steps_log;
+	struct log_limit unshown_log;
 	uint64_t rows_read;
 };
 

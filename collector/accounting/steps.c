@@ -64,22 +64,69 @@ steps_ended_query(struct accounting *l, const struct command_end *end)
 	return 1;
 }
 
-/* A step with a status within the time of a run proves that the run ran. */
+/*
+ * The row of a run must be there: without it the answer comes from a slurmdbd
+ * that hides the run, or was restored, and a missing step proves nothing.  A
+ * step with a status within the time of the run proves that the run ran.
+ */
 static int
 on_line(struct span line, void *arg)
 {
 	struct accounting *l = arg;
+	struct job_snapshot *s;
 	struct job_step step;
 	unsigned i;
 
 	if (step_row(line, &step) == -1)
 		return 0;
-	for (i = 0; i < l->n_step_asked; i++)
-		if (l->step_rows[i]->job.key.job == step.job &&
-		    step.start >= l->step_rows[i]->job.key.start &&
-		    step.end <= l->step_rows[i]->job.end)
-			l->step_rows[i]->ran = RAN_YES;
+	for (i = 0; i < l->n_step_asked; i++) {
+		s = l->step_rows[i];
+		if (s->job.key.job != step.job || step.end > s->job.end)
+			continue;
+		if (!step.is_run && step.start >= s->job.key.start)
+			s->ran = RAN_YES;
+		else if (step.is_run && step.end == s->job.end &&
+		    s->ran == RAN_UNKNOWN)
+			s->ran = RAN_NEVER;
+	}
 	return 0;
+}
+
+/* Seconds until the next query after an answer that lacks a run */
+#define UNSHOWN_WAIT_S 60
+
+/*
+ * Notes whether the answer lacks runs.  After a long time they count as runs
+ * that ran: nothing proves that they did not.
+ */
+static void
+steps_unshown(struct accounting *l)
+{
+	const struct job_snapshot *lacks = NULL;
+	unsigned i;
+
+	for (i = 0; i < l->n_step_asked && lacks == NULL; i++)
+		if (l->step_rows[i]->ran == RAN_UNKNOWN)
+			lacks = l->step_rows[i];
+	if (lacks == NULL) {
+		l->steps_missed_at = 0;
+		return;
+	}
+	if (l->steps_missed_at == 0)
+		l->steps_missed_at = now_s();
+	l->steps_next = now_s() + UNSHOWN_WAIT_S;
+	if (now_s() - l->steps_missed_at < LOST_AFTER_S) {
+		log_limited(&l->unshown_log, log_notice,
+		    "accounting's answer lacks %s, which an earlier answer had: "
+		    "its steps are read later",
+		    cluster_run_text(l->c, lacks->job.key.job,
+			lacks->job.key.start));
+		return;
+	}
+	for (i = 0; i < l->n_step_asked; i++)
+		if (l->step_rows[i]->ran == RAN_UNKNOWN)
+			l->step_rows[i]->ran = RAN_YES;
+	l->steps_missed_at = 0;
 }
 
 /*
@@ -92,11 +139,8 @@ step_row_send(struct accounting *l, struct job_snapshot *s)
 	/* The record may get another start. */
 	int64_t start = s->job.key.start;
 	uint32_t flags = s->job.flags;
-	enum row_result result;
+	enum row_result result = track_accounting_row(l->c, s, 0);
 
-	if (s->ran == RAN_UNKNOWN)
-		s->ran = RAN_NEVER;
-	result = track_accounting_row(l->c, s, 0);
 	if (result == ROW_SENT && l->steps_full)
 		(void)idmap_put(sent_map(l, &s->job),
 		    run_number(s->job.key.job, start), NULL);
@@ -107,35 +151,56 @@ step_row_send(struct accounting *l, struct job_snapshot *s)
 	return -1;
 }
 
+/* The jobs of these rows wait no longer, unless they have another row. */
+static void
+rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
+{
+	unsigned i;
+	uint64_t job;
+
+	idmap_clear(&l->c->work.steps);
+	for (i = 0; i < l->n_step_rows; i++)
+		(void)idmap_put(&l->c->work.steps, l->step_rows[i]->job.key.job,
+		    NULL);
+	for (i = 0; i < n; i++) {
+		job = rows[i]->job.key.job;
+		if (idmap_get(&l->c->work.steps, job) == NULL) {
+			idmap_remove(&l->c->earlier, job);
+			worklist_confirm(l->c, job);
+		}
+		snapshot_clear(rows[i]);
+		free(rows[i]);
+	}
+}
+
 /*
- * The rows of the query are sent; later rows wait for the next query, and so do
- * the rows from the first one that the queue to the submitter did not take.
+ * The rows of the query are sent.  Rows that the answer lacks wait for the next
+ * query, and so do later rows, and those from the first one on that the queue
+ * to the submitter did not take.
  */
 static void
 steps_answered(struct accounting *l)
 {
-	unsigned i, n = l->n_step_asked;
+	struct job_snapshot *done[STEP_ROWS_MAX], *s;
+	unsigned i, n = 0, kept = 0;
+	int full = 0;
 
-	l->n_step_asked = 0;
-	for (i = 0; i < n; i++)
-		if (step_row_send(l, l->step_rows[i]) == -1)
-			break;
-	n = i;
-	for (i = n; i < l->n_step_rows; i++)
-		l->step_rows[i]->ran = RAN_UNKNOWN;
-	for (i = 0; i < n; i++) {
-		idmap_remove(&l->c->earlier, l->step_rows[i]->job.key.job);
-		worklist_confirm(l->c, l->step_rows[i]->job.key.job);
-		snapshot_clear(l->step_rows[i]);
-		free(l->step_rows[i]);
+	steps_unshown(l);
+	for (i = 0; i < l->n_step_rows; i++) {
+		s = l->step_rows[i];
+		if (i < l->n_step_asked && s->ran != RAN_UNKNOWN && !full) {
+			full = step_row_send(l, s) == -1;
+			if (!full) {
+				done[n++] = s;
+				continue;
+			}
+		}
+		s->ran = RAN_UNKNOWN;
+		l->step_rows[kept++] = s;
 	}
-	idmap_clear(&l->c->work.steps);
-	l->n_step_rows -= n;
-	memmove(l->step_rows, l->step_rows + n,
-	    l->n_step_rows * sizeof(*l->step_rows));
-	for (i = 0; i < l->n_step_rows; i++)
-		(void)idmap_put(&l->c->work.steps, l->step_rows[i]->job.key.job,
-		    NULL);
+	l->n_step_asked = 0;
+	l->n_step_rows = kept;
+	rows_done(l, done, n);
 	acct_watermark(l);
 }
 
@@ -169,7 +234,7 @@ steps_query(struct accounting *l)
 {
 	unsigned i;
 
-	if (l->n_step_rows == 0)
+	if (l->n_step_rows == 0 || now_s() < l->steps_next)
 		return 0;
 	query_begin(&l->query, l->c, &step_query, l);
 	for (i = 0; i < l->n_step_rows; i++)

@@ -203,13 +203,14 @@ void sacct_clear(struct sacct_reader *r);
  */
 const char *sacct_lacks(const char *err, uint32_t *lacking);
 
-/* A row of STEP_FIELDS. */
+/* A row of STEP_FIELDS: of a step, or of a run itself. */
 struct job_step {
 	uint64_t job;
+	int is_run;
 	int64_t start;
 	int64_t end; /* 0 = not ended */
 };
-/* Returns 0, or -1 when the row is of no step or has no exit status. */
+/* Returns 0, or -1 when the row is malformed or has no exit status. */
 int step_row(struct span line, struct job_step *step);
 
 /* node.c */

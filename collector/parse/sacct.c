@@ -413,10 +413,12 @@ step_row(struct span line, struct job_step *step)
 	const char *dot;
 
 	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
-	    f[STATUS].n == 0 || f[ID].n == 0 ||
-	    (dot = memchr(f[ID].p, '.', f[ID].n)) == NULL)
+	    f[STATUS].n == 0 || f[ID].n == 0)
 		return -1;
-	f[ID].n = (size_t)(dot - f[ID].p);
+	dot = memchr(f[ID].p, '.', f[ID].n);
+	step->is_run = dot == NULL;
+	if (dot != NULL)
+		f[ID].n = (size_t)(dot - f[ID].p);
 	if (number_u64(f[ID], &step->job) == -1 ||
 	    time_point(f[START], &step->start) == -1 ||
 	    time_point(f[END], &step->end) == -1)

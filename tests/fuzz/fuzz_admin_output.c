@@ -31,7 +31,10 @@ rows_read(struct answers *w, struct span line)
 
 	if (step_row(line, &step) == 0) {
 		HOLDS(step.start >= 0 && step.end >= 0);
-		w->rows = digest(w->rows, &step, sizeof(step));
+		w->rows = digest(w->rows, &step.job, sizeof(step.job));
+		w->rows = digest(w->rows, &step.is_run, sizeof(step.is_run));
+		w->rows = digest(w->rows, &step.start, sizeof(step.start));
+		w->rows = digest(w->rows, &step.end, sizeof(step.end));
 	}
 	if (squeue_row(line, &row) == 0) {
 		HOLDS(row.job != 0 && row.state != NULL && row.start >= 0);

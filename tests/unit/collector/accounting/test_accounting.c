@@ -712,6 +712,27 @@ squeue_runs(void)
 	track_squeue_row(c, &row);
 }
 
+#define STORM 300 /* runs whose prolog fails; 256 wait for their steps */
+
+/*
+ * The rows of n runs in an answer about steps, the first one of this job; no run
+ * has a step.
+ */
+static const char *
+stepless(uint64_t job, unsigned n, int64_t start, int64_t end)
+{
+	static char text[STORM * 64];
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		    "%llu||||%lld||||%lld||||0:0\n",
+		    (unsigned long long)job + i, (long long)start + SIM_EPOCH,
+		    (long long)end + SIM_EPOCH);
+	return text;
+}
+
 /* The earlier run's end goes before the start of the later run. */
 static void
 test_catch_up_order(void)
@@ -742,7 +763,7 @@ test_catch_up_order(void)
 	CHECK_STR(sim_said(), "");
 	acct_kick(acct);
 	CHECK_STR(sim_asked(), "sacct");
-	sim_answer("sacct", "");
+	sim_answer("sacct", stepless(10, 1, 100, 200));
 	CHECK_STR(sim_said(), "end 10/100-200 requeued never-ran");
 	squeue_runs();
 	CHECK_STR(sim_said(), "confirm 10/400");
@@ -777,7 +798,7 @@ static const struct {
 static void
 test_steps(void)
 {
-	char text[256];
+	char text[STORM * 64 + 256];
 	size_t i;
 
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -792,8 +813,9 @@ test_steps(void)
 		CHECK_STR(sim_said(), "");
 		sim_pass(2);
 		acct_kick(acct);
-		snprintf(text, sizeof(text), "%s||||%lld||||%lld||||%s\n",
-		    steps[i].step, (long long)steps[i].from + SIM_EPOCH,
+		snprintf(text, sizeof(text), "%s%s||||%lld||||%lld||||%s\n",
+		    stepless(10, 1, 100, 105), steps[i].step,
+		    (long long)steps[i].from + SIM_EPOCH,
 		    (long long)steps[i].to + SIM_EPOCH, steps[i].status);
 		sim_answer("sacct", text);
 		CHECK_STR(sim_said(), steps[i].said);
@@ -809,8 +831,6 @@ ends_said(const char *said)
 		n++;
 	return n;
 }
-
-#define STORM 300 /* runs whose prolog fails; 256 wait for their steps */
 
 /* Rows of runs 1000 to 1299, each requeued after 5 s.  The caller frees them. */
 static char *
@@ -844,7 +864,7 @@ storm_ends(const char *text)
 		sim_answer("sacct",
 		    strstr(sim_args("sacct"), "-o JobIDRaw,Start,End,") !=
 			    NULL ?
-			"" :
+			stepless(1000, STORM, 100, 105) :
 			text);
 		ends += ends_said(sim_said());
 	}
@@ -911,13 +931,13 @@ test_steps_unsent(void)
 	    rows(ROW(10, "REQUEUED", 100, 105), ROW(11, "REQUEUED", 100, 105),
 		""));
 	sim_fill(c);
-	sim_answer("sacct", "");
+	sim_answer("sacct", stepless(10, 2, 100, 105));
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(c->resume.point, SIM_EPOCH);
 	sim_stored(c);
 	acct_kick(acct);
 	CHECK(strstr(sim_args("sacct"), "ExitCode -j 10,11") != NULL);
-	sim_answer("sacct", "");
+	sim_answer("sacct", stepless(10, 2, 100, 105));
 	CHECK_STR(sim_said(),
 	    "end 10/100-105 requeued never-ran, "
 	    "end 11/100-105 requeued never-ran, watermark 1000");
@@ -928,7 +948,7 @@ test_steps_unsent(void)
 	acct_kick(acct);
 	run = open_put(&c->open, 1000, SIM_EPOCH + 100);
 	run->flags = OPEN_RESOURCES_SENT | OPEN_RUNNING;
-	sim_answer("sacct", "");
+	sim_answer("sacct", stepless(1000, STORM, 100, 105));
 	CHECK_INT(ends_said(sim_said()), 255);
 	run->flags |= OPEN_LEFT;
 	CHECK_INT(storm_ends(text), STORM - 255);
@@ -1005,6 +1025,49 @@ test_ids_pause(void)
 	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
 	CHECK(strstr(sim_said(), "pause") != NULL);
 	sim_stored(c);
+}
+
+/*
+ * The permission was lost, or slurmdbd restored, before the steps were read: an
+ * answer without the row of a run does not prove that the run never ran.
+ */
+static void
+test_steps_hidden(void)
+{
+	char text[256];
+	unsigned i;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct",
+	    rows(ROW(10, "REQUEUED", 100, 105), ROW(11, "REQUEUED", 100, 105),
+		""));
+	/* Another row of job 11 proves nothing either. */
+	snprintf(text, sizeof(text), "%s", stepless(10, 1, 100, 105));
+	strncat(text, stepless(11, 1, 30, 40), 100);
+	sim_answer("sacct", text);
+	CHECK_STR(sim_said(), "end 10/100-105 requeued never-ran");
+	acct_kick(acct);
+	CHECK_STR(sim_asked(), "");
+	sim_pass(60);
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "ExitCode -j 11") != NULL);
+	sim_answer("sacct", stepless(11, 1, 100, 105));
+	CHECK_STR(sim_said(),
+	    "end 11/100-105 requeued never-ran, watermark 1000");
+
+	/* Gone for an hour: nothing proves that the run did not run. */
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+	for (i = 0; i < 60; i++) {
+		sim_answer("sacct", "");
+		CHECK_STR(sim_said(), "");
+		sim_pass(60);
+		acct_kick(acct);
+	}
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(), "end 10/100-105 requeued, watermark 1000");
 }
 
 /* The submitter looks up runs 10/100 and 12/100, as lookup 7. */
@@ -1272,6 +1335,28 @@ ended_rows(const char *version)
 	return ended;
 }
 
+/* The rows of the requeued runs of a recording in an answer about steps. */
+static const char *
+stepless_recorded(const char *version)
+{
+	static char rows[4096];
+	long long job, start, end;
+	size_t n, len = 0;
+	char *text = recording_read(version, "acct.records", &n), *p, *at;
+
+	for (p = text; (p = strstr(p, "|state REQUEUED|")) != NULL; p++) {
+		for (at = p; at > text && at[-1] != '\n'; at--)
+			continue;
+		CHECK_INT(sscanf(at, "job %lld|start %lld|", &job, &start), 2);
+		at = strstr(p, "|end ");
+		CHECK(at != NULL && sscanf(at, "|end %lld", &end) == 1);
+		len += (size_t)snprintf(rows + len, sizeof(rows) - len,
+		    "%lld||||%lld||||%lld||||0:0\n", job, start, end);
+	}
+	free(text);
+	return rows;
+}
+
 /* Answers of real Slurm: every end once, and then nothing again. */
 static void
 test_recorded(void)
@@ -1295,7 +1380,7 @@ test_recorded(void)
 		sim_answer("sacct", text);
 		/* The steps of those that were requeued soon. */
 		if (*sim_asked() != '\0')
-			sim_answer("sacct", "");
+			sim_answer("sacct", stepless_recorded(all[i].dir));
 		said = sim_said();
 		CHECK(ended_rows(all[i].dir) > 5);
 		CHECK_INT(ends_said(said), ended_rows(all[i].dir));
@@ -1336,6 +1421,7 @@ main(void)
 	test_steps();
 	test_steps_full();
 	test_steps_unsent();
+	test_steps_hidden();
 	test_ids_late();
 	test_ids_always();
 	test_ids_pause();

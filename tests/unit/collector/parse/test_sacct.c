@@ -146,6 +146,8 @@ test_lacking(void)
 	CHECK_INT(delimiter_check(r.delimiter), 0);
 }
 
+static unsigned runs;
+
 static int
 on_step(struct span line, void *arg)
 {
@@ -153,6 +155,10 @@ on_step(struct span line, void *arg)
 
 	if (step_row(line, &step) == -1)
 		return 0;
+	if (step.is_run) {
+		runs++;
+		return 0;
+	}
 	sum->job++;
 	sum->start += step.start;
 	sum->end += step.end;
@@ -173,7 +179,7 @@ static void
 test_steps(void)
 {
 	static const char *const none[] = { "", "||||", "||||||||||||",
-		".|||||||||||0:0", "5||||1||||2||||0:0", "5.0||||1||||2||||",
+		".|||||||||||0:0", "x||||1||||2||||0:0", "5.0||||1||||2||||",
 		"5.0||||1||||2", "5.0||||1||||2||||0:0||||x",
 		"x.0||||1||||2||||0:0", "5.0||||x||||2||||0:0",
 		"5.0||||1||||x||||0:0", ".0||||1||||2||||0:0", "5.0|1|2|0:0",
@@ -183,6 +189,9 @@ test_steps(void)
 
 	recording_lines("22.05", "steps.txt", on_step, &sum);
 	CHECK_INT(sum.job, 3);
+	CHECK_INT(runs, 5);
+	CHECK_INT(step_of("5||||1||||2||||0:0", &s), 0);
+	CHECK(s.is_run && s.job == 5 && s.start == 1 && s.end == 2);
 	CHECK_INT(sum.start, 1795282342LL * 2 + 1795282354);
 	CHECK_INT(sum.end, 1795282353LL + 1795282345 + 1795282355);
 	CHECK_INT(step_of("67108870.batch||||1795282342||||Unknown||||0:0", &s),

@@ -95,7 +95,8 @@ job_end(struct explain_slurm *v)
 	}
 	if (v->facts.more) {
 		snprintf(text, sizeof(text),
-		    "the job has more records; %d are shown", FACTS_MAX);
+		    "the job has more records; the last %d are shown",
+		    FACTS_MAX);
 		tell(v, "accounting", text);
 	}
 	explain_reason(v->c, &v->facts, &answer);
@@ -119,11 +120,7 @@ fact_add(struct explain_slurm *v, const struct job_snapshot *s, int of_ctld)
 			f->array_tasks++;
 		return;
 	}
-	if (f->n == FACTS_MAX) {
-		f->more = 1;
-		return;
-	}
-	run = &f->runs[f->n++];
+	run = fact_new(f, of_ctld);
 	*run = (struct run_fact) { .of_ctld = of_ctld,
 		.state = s->state,
 		.start = job->key.start,

@@ -12,6 +12,23 @@
 
 #define DAY_S 86400 /* the time that ccPollInterval reads again */
 
+struct run_fact *
+fact_new(struct job_facts *f, int of_ctld)
+{
+	unsigned i = 0;
+
+	if (f->n == FACTS_MAX) {
+		while (i < FACTS_MAX - 1 && f->runs[i].of_ctld)
+			i++;
+		f->n--;
+		f->more = 1;
+		memmove(&f->runs[i], &f->runs[i + 1],
+		    (f->n - i) * sizeof(f->runs[0]));
+	}
+	f->runs[f->n] = (struct run_fact) { .of_ctld = of_ctld };
+	return &f->runs[f->n++];
+}
+
 void
 fact_text(const struct run_fact *run, char *buf, size_t size)
 {

@@ -27,7 +27,7 @@ struct job_facts {
 	uint64_t job;
 	struct run_fact runs[FACTS_MAX];
 	unsigned n;
-	int more;	      /* there were more records */
+	int more;	      /* older records were removed */
 	unsigned array_tasks; /* records of tasks of this array */
 	int ambiguous; /* slurmctld's record cannot be read with certainty */
 	int not_ready; /* Slurm was not queried yet since the start */
@@ -45,6 +45,11 @@ struct explain_answer {
 	char remedy[320]; /* "" = none */
 };
 
+/*
+ * Adds a record, all 0.  If there is no room, the oldest row of accounting is
+ * removed, because the last run decides.  sacct prints the oldest row first.
+ */
+struct run_fact *fact_new(struct job_facts *facts, int of_ctld);
 /* Writes the state of the run in Slurm as a sentence. */
 void fact_text(const struct run_fact *run, char *buf, size_t size);
 void explain_reason(struct cluster *c, const struct job_facts *facts,

@@ -19,7 +19,7 @@ static struct cluster *c;
 static struct run_fact *
 fact(int of_ctld, const char *state, int64_t start, int64_t end)
 {
-	struct run_fact *run = &facts.runs[facts.n++];
+	struct run_fact *run = fact_new(&facts, of_ctld);
 
 	*run = (struct run_fact) { .of_ctld = of_ctld,
 		.state = state_word((struct span) { state, strlen(state) }),
@@ -149,6 +149,29 @@ test_texts(void)
 	memset(&facts, 0, sizeof(facts));
 }
 
+/* The prolog of the job failed again and again; then the job ran and ended. */
+static void
+test_many(void)
+{
+	int i;
+
+	c->resume.oldest = AGO(HOUR);
+	c->resume.point = AGO(60);
+	for (i = 0; i < 3 * FACTS_MAX; i++)
+		fact(0, "REQUEUED", AGO(1000 - i), AGO(1000 - i));
+	fact(0, "COMPLETED", AGO(90), AGO(10));
+	CHECK_INT(facts.n, FACTS_MAX);
+	CHECK_INT(facts.more, 1);
+	CHECK_INT(facts.runs[FACTS_MAX - 1].end, AGO(10));
+	expect("not read yet: the job ended after accounting was read", "");
+
+	fact(1, "RUNNING", AGO(90), 0);
+	for (i = 0; i < FACTS_MAX; i++)
+		fact(0, "REQUEUED", AGO(1000 - i), AGO(1000 - i));
+	CHECK_INT(facts.runs[0].of_ctld, 1);
+	expect("the job has started since the last poll", "");
+}
+
 int
 main(void)
 {
@@ -161,5 +184,6 @@ main(void)
 	test_live();
 	test_unknown();
 	test_texts();
+	test_many();
 	return check_done();
 }

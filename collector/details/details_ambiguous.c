@@ -14,7 +14,11 @@
 #include "collector/details/details_private.h"
 #include "common/log.h"
 
-#define TEXT_BYTES_MAX (16u * 1024 * 1024) /* all tasks of an array */
+/*
+ * All tasks of an array.  After a longer answer the job stays ambiguous: it must
+ * not delay the other jobs.
+ */
+#define TEXT_BYTES_MAX (16u * 1024 * 1024)
 
 struct disambiguate {
 	struct details *d;
@@ -110,6 +114,15 @@ records_find(struct disambiguate *x, struct job_snapshot *s)
 }
 
 static void
+stay_ambiguous(struct disambiguate *x)
+{
+	log_warnx("job %llu: the texts of the job make slurmctld's answer "
+		  "ambiguous; the record has no threads and devices",
+	    (unsigned long long)x->r->job);
+	x->done(x->d, 1);
+}
+
+static void
 on_record(const struct command_end *end, int complete, void *arg)
 {
 	struct disambiguate *x = arg;
@@ -118,6 +131,10 @@ on_record(const struct command_end *end, int complete, void *arg)
 	unsigned n;
 
 	(void)complete;
+	if (end->outcome == COMMAND_REFUSED) {
+		stay_ambiguous(x);
+		return;
+	}
 	if (end->outcome != COMMAND_OK) {
 		x->r->verdict = DETAIL_UNKNOWN;
 		x->done(d,
@@ -126,18 +143,15 @@ on_record(const struct command_end *end, int complete, void *arg)
 		return;
 	}
 	n = records_find(x, &s);
-	if (n == 1) {
-		if (x->opted_out)
-			s.job.flags |= JOB_OPTED_OUT;
-		details_keep(x->r, &s);
-	} else {
+	if (n != 1) {
 		if (n > 1)
 			snapshot_clear(&s);
-		log_warnx(
-		    "job %llu: the texts of the job make slurmctld's "
-		    "answer ambiguous; the record has no threads and devices",
-		    (unsigned long long)x->r->job);
+		stay_ambiguous(x);
+		return;
 	}
+	if (x->opted_out)
+		s.job.flags |= JOB_OPTED_OUT;
+	details_keep(x->r, &s);
 	x->done(d, 1);
 }
 
@@ -180,6 +194,10 @@ on_name(const struct command_end *end, int complete, void *arg)
 	struct details *d = x->d;
 
 	(void)complete;
+	if (end->outcome == COMMAND_REFUSED) {
+		stay_ambiguous(x);
+		return;
+	}
 	if (end->outcome != COMMAND_OK || name_find(x) == -1) {
 		x->r->verdict = DETAIL_UNKNOWN;
 		x->done(d,

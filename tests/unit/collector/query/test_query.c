@@ -931,6 +931,44 @@ test_poll_exact_max(void)
 	free(text);
 }
 
+#define LONG_ANSWER (17 * 1024 * 1024) /* bytes; read are 16 MiB */
+
+/*
+ * An ambiguous job is the first one of an array with many tasks: slurmctld's
+ * answer about them is too long.  The other jobs do not wait for it.
+ */
+static void
+test_poll_exact_too_long(void)
+{
+	char *listing = many_listed(10, 12), *text = calloc(1, LONG_ANSWER + 1);
+
+	begin();
+	poll_start(poll);
+	sim_answer("squeue", listing);
+	snprintf(text, LONG_ANSWER, "%s%s%s", record(10, "RUNNING"),
+	    record(10, "RUNNING"), record(11, "RUNNING"));
+	sim_answer("scontrol", text);
+	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
+	sim_answer("squeue", "10<~!>x<~!><~!>\n");
+	memset(text, 'x', LONG_ANSWER);
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "start 11/0 threads");
+	CHECK(idmap_get(&c->ambiguous, 10) != NULL);
+	CHECK_INT(c->ctld.away, 0);
+	/* The same with the names of the tasks. */
+	begin();
+	poll_start(poll);
+	sim_answer("squeue", listing);
+	snprintf(text, LONG_ANSWER, "%s%s%s", record(10, "RUNNING"),
+	    record(10, "RUNNING"), record(11, "RUNNING"));
+	sim_answer("scontrol", text);
+	memset(text, 'x', LONG_ANSWER);
+	sim_answer("squeue", text);
+	CHECK_STR(sim_said(), "start 11/0 threads");
+	free(listing);
+	free(text);
+}
+
 /*
  * The poll 10 s after a query for all jobs of a big cluster queries them again,
  * also if its squeue takes less time than the one before.
@@ -1530,6 +1568,7 @@ main(void)
 	test_poll_rounds();
 	test_poll_exact_max();
 	test_poll_spool_full();
+	test_poll_exact_too_long();
 	test_poll_all_gap();
 	test_poll_quiet();
 	test_poll_quiet_ends();

@@ -18,8 +18,6 @@
  */
 #define STEP_ROWS_MAX 256
 
-#define IDS_MAX 4000 /* jobs in one query */
-
 /*
  * After this time a run that no answer contains any more counts as removed from
  * slurmdbd (a purge, a restored database).  Then another sentinel is chosen,
@@ -87,7 +85,7 @@ struct accounting {
 	uint64_t backfill_rows;
 	struct log_limit skipping;
 	struct idmap asked; /* jobs of the query under way: ASKED_ */
-	size_t ids_most;    /* jobs in the next query; IDS_MAX at most */
+	size_t ids_most;    /* jobs in the next query; 0 = the limit */
 	struct job_snapshot *kept[KEPT_ROWS_MAX]; /* owned */
 	unsigned n_kept;
 	struct idmap kept_runs; /* run_number() of each */

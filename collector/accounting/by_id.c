@@ -15,7 +15,8 @@
 #include "collector/track/track.h"
 #include "common/log.h"
 
-#define WAIT_FIRST_S 10 /* until the next query for an end */
+#define IDS_MAX	     4000 /* jobs in one query */
+#define WAIT_FIRST_S 10	  /* until the next query for an end */
 #define WAIT_MAX_S   3600
 /* then slurmctld is not queried any more: it keeps an end for minutes */
 #define SLURMCTLD_TRIES 4
@@ -158,12 +159,10 @@ asked_failed(struct accounting *l)
 static void
 ids_most_set(struct accounting *l, enum command_outcome outcome)
 {
-	if (outcome == COMMAND_OK && l->ids_most < IDS_MAX)
-		l->ids_most *= 2;
+	if (outcome == COMMAND_OK)
+		l->ids_most = l->ids_most * 2 < IDS_MAX ? l->ids_most * 2 : 0;
 	else if (outcome == COMMAND_TIMEOUT && l->asked.n > 1)
 		l->ids_most = l->asked.n / 2;
-	if (l->ids_most > IDS_MAX)
-		l->ids_most = IDS_MAX;
 }
 
 static void
@@ -197,6 +196,7 @@ acct_ids_query(struct accounting *l)
 {
 	struct idmap *wanted = &l->c->work.accounting, rest = { 0 };
 	struct id_list *ids = &l->query.question.ids;
+	size_t most = l->ids_most != 0 ? l->ids_most : IDS_MAX;
 	uint64_t job;
 	size_t at = 0;
 
@@ -208,7 +208,7 @@ acct_ids_query(struct accounting *l)
 		/* Slurm has no such id; a hook can send any number. */
 		if (job > UINT32_MAX)
 			continue;
-		if (ids->n >= l->ids_most || id_list_add(ids, job) == -1)
+		if (ids->n >= most || id_list_add(ids, job) == -1)
 			(void)idmap_put(&rest, job, NULL);
 		else
 			(void)idmap_put(&l->asked, job, NULL);

@@ -43,7 +43,6 @@ acct_new(struct cluster *c, const struct accounting_ops *ops, void *arg)
 	l->c = c;
 	l->ops = ops;
 	l->ops_arg = arg;
-	l->ids_most = IDS_MAX;
 	l->slice = SLICE_S;
 	l->slice_most = SLICE_MAX_S;
 	return l;

@@ -202,11 +202,66 @@ test_queue(void)
 	end();
 }
 
+#define MANY  10050 /* rows that wait */
+#define SHOWN 10000 /* of them, in the report */
+
+static unsigned n_rows;
+
+static void
+on_row(const struct writer *row)
+{
+	(void)row;
+	n_rows++;
+}
+
+/* More rows wait than a report has: all of them are sent, and counted. */
+static void
+test_many(void)
+{
+	struct ctl_request req = { .verb = CTL_SYNC };
+	struct spool_run run;
+	struct job job;
+	uint64_t i;
+	int64_t id;
+
+	begin();
+	for (i = 1; i <= MANY; i++) {
+		job_init(&job);
+		snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+		job.key.job = i;
+		job.key.start = 1000 + (int64_t)i;
+		job.flags = JOB_HAS_START;
+		CHECK_INT(spool_put(sim.spool, &job, &id), PUT_NEW);
+		job_clear(&job);
+		CHECK_INT(spool_get(sim.spool, id, &run), 1);
+		run.due[DEST_REST] = spool_now(sim.spool) + SIM_HOUR;
+		CHECK_INT(spool_save(sim.spool, &run), 0);
+	}
+	sim_told();
+	n_rows = 0;
+	sim_on_row = on_row;
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_run(61000);
+	sim_on_row = NULL;
+	CHECK_STR(sim_told(),
+	    "ok: 0 runs in cc-backend, 0 differences; 10050 runs touched; 50 "
+	    "rows are not shown\n");
+	CHECK_INT(n_rows, SHOWN);
+	/* the last one in the order of the queue */
+	CHECK_INT(spool_get(sim.spool, id, &run), 1);
+	CHECK(
+	    run.due[DEST_REST] == DUE_NOW || run.due[DEST_REST] == DUE_LEASED);
+	end();
+}
+
 int
 main(void)
 {
 	test_once();
 	test_quarantined();
 	test_queue();
+	test_many();
 	return check_done();
 }

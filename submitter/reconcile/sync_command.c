@@ -376,6 +376,14 @@ static const struct reconcile_filter filter = {
 
 /* --- what waits in the spool --- */
 
+/* The start waits for Slurm, and no command sends it. */
+static void
+unconfirmed_tell(struct sync *y, const struct spool_run *run)
+{
+	if (sync_wants(y, &run->key, SYNC_START))
+		queue_row(y, &run->key, run->reason, "none");
+}
+
 static const char *
 waits_text(const struct spool_run *run, char *buf, size_t size)
 {
@@ -399,6 +407,10 @@ queue_one(struct spool *sp, struct spool_run *run, void *arg)
 	enum sync_way way = run->state[DEST_REST] == STOP_DUE ? SYNC_STOP :
 								SYNC_START;
 
+	if (run->due[DEST_REST] == DUE_UNCONFIRMED) {
+		unconfirmed_tell(y, run);
+		return 0;
+	}
 	waits_text(run, text, sizeof(text));
 	if (!sync_takes(y, &run->key, way, text))
 		return 0;

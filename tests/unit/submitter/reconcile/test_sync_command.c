@@ -202,6 +202,30 @@ test_queue(void)
 	end();
 }
 
+/* A run that Slurm has not shown running is not started by the command. */
+static void
+test_unconfirmed(void)
+{
+	struct job job;
+	int64_t id;
+
+	begin();
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 7;
+	job.key.start = 1000;
+	job.flags = JOB_HAS_START | JOB_UNCONFIRMED;
+	job_add_host(&job, "n1");
+	CHECK_INT(spool_put(sim.spool, &job, &id), PUT_NEW);
+	job_clear(&job);
+	CHECK_STR(sync_job(7, 0, EMPTY),
+	    "alpha|7|1000|waits until Slurm shows it running|none\n"
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs touched\n");
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_state(7, 1000), START_DUE);
+	end();
+}
+
 #define MANY  10050 /* rows that wait */
 #define SHOWN 10000 /* of them, in the report */
 
@@ -262,6 +286,7 @@ main(void)
 	test_once();
 	test_quarantined();
 	test_queue();
+	test_unconfirmed();
 	test_many();
 	return check_done();
 }

@@ -280,6 +280,61 @@ test_many(void)
 	end();
 }
 
+#define VICTIMS 4100 /* runs that are open in cc-backend after their stop */
+#define TAKEN	4096 /* of them, by one comparison */
+
+/* Answers all pages of a list with the runs 1 to VICTIMS. */
+static void
+list_answer(void)
+{
+	static char page[64 * 1024];
+	unsigned job = 1, last;
+	size_t n;
+
+	while (job <= VICTIMS) {
+		n = (size_t)snprintf(page, sizeof(page), "{\"jobs\":[");
+		for (last = job + 500; job < last && job <= VICTIMS; job++)
+			n += (size_t)snprintf(page + n, sizeof(page) - n,
+			    "%s{\"jobId\":%u,\"cluster\":\"alpha\","
+			    "\"startTime\":1000,\"jobState\":\"running\","
+			    "\"duration\":10}",
+			    job + 500 == last ? "" : ",", job);
+		snprintf(page + n, sizeof(page) - n,
+		    "],\"items\":500,\"page\":1}");
+		sim_answer(REQUEST_LIST, 200, page);
+	}
+}
+
+/* More differences than one comparison takes: its result says so. */
+static void
+test_beyond(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	struct spool_run run;
+	struct run_key key = { .cluster = "alpha", .start = 1000 };
+
+	begin();
+	for (key.job = 1; key.job <= VICTIMS; key.job++) {
+		spool_put_from_backend(sim.spool, &key);
+		CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+		run.submit = 900;
+		CHECK_INT(spool_finish(sim.spool, &run), 0);
+	}
+	sim_told();
+	n_rows = 0;
+	sim_on_row = on_row;
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	list_answer();
+	list_answer();
+	sim_on_row = NULL;
+	CHECK_INT(n_rows, TAKEN);
+	CHECK_STR(sim_told(),
+	    "ok: 4100 runs in cc-backend, 4096 differences, 4 more are left "
+	    "for the next comparison\n");
+	end();
+}
+
 int
 main(void)
 {
@@ -288,5 +343,6 @@ main(void)
 	test_queue();
 	test_unconfirmed();
 	test_many();
+	test_beyond();
 	return check_done();
 }

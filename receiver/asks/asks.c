@@ -18,6 +18,7 @@
 
 #include "common/array.h"
 #include "common/clock.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "common/model/conf.h"
 #include "common/permanent.h"
@@ -28,8 +29,10 @@
 #define ANSWER_MS 60000
 #define ORDER_MS  30000 /* a cluster answers an order at once */
 /* ms between two questions to one cluster; a cluster answers one in 2 s */
-#define PAUSE_MS     3000
-#define ASKERS_MAX   256 /* clusters of a centre */
+#define PAUSE_MS   3000
+#define ASKERS_MAX 256 /* clusters of a centre */
+/* Bits that note runs; with 8 for each run, few runs share one. */
+#define NOTED_BITS   (8 * ASKS_RUNS_MAX)
 #define TAIL_PREFIX  "ask."
 #define NO_RESPONDER 503 /* status of the broker */
 
@@ -48,6 +51,11 @@ struct asker {
 	unsigned serial;      /* of the last question */
 	struct ask_run *runs; /* owned; the first ones are under way */
 	size_t n, cap;
+	/*
+	 * A bit for each run that was added since the list was empty: a run
+	 * whose bit is not set is not in the list.
+	 */
+	uint8_t noted[NOTED_BITS / 8];
 	unsigned under_way; /* 0 = no lookup */
 	struct asks_order order;
 	int has_order;
@@ -486,17 +494,42 @@ asks_reset(struct asks *a)
 	}
 }
 
-static void
-run_add(struct asker *q, const struct run_key *key)
+/* Sets the bit of the run; returns whether it was set. */
+static int
+run_note(struct asker *q, const struct run_key *key)
 {
-	struct ask_run *runs;
+	uint64_t h = hash_bytes(HASH_START, &key->job, sizeof(key->job));
+	uint8_t *byte, bit;
+	int was;
+
+	h = hash_bytes(h, &key->start, sizeof(key->start)) % NOTED_BITS;
+	byte = &q->noted[h / 8];
+	bit = (uint8_t)(1u << (h % 8));
+	was = (*byte & bit) != 0;
+	*byte |= bit;
+	return was;
+}
+
+static int
+has_run(const struct asker *q, const struct run_key *key)
+{
 	size_t i;
 
 	for (i = 0; i < q->n; i++)
 		if (q->runs[i].job == key->job &&
 		    q->runs[i].start == key->start)
-			return;
-	if (q->n == ASKS_RUNS_MAX)
+			return 1;
+	return 0;
+}
+
+static void
+run_add(struct asker *q, const struct run_key *key)
+{
+	struct ask_run *runs;
+
+	if (q->n == 0)
+		memset(q->noted, 0, sizeof(q->noted));
+	if (q->n == ASKS_RUNS_MAX || (run_note(q, key) && has_run(q, key)))
 		return;
 	runs = array_reserve(q->runs, &q->cap, q->n + 1, sizeof(*runs));
 	if (runs == NULL)

@@ -21,8 +21,13 @@
 struct asks;
 struct event_base;
 
-/* Runs of one cluster that wait for a question; further ones are dropped. */
-#define ASKS_RUNS_MAX 4096
+/*
+ * Runs of one cluster that wait for a question; further ones are dropped.  The
+ * submitter sends the same first runs after each comparison, and runs that the
+ * cluster does not know stay in doubt until an admin ends them: this is more than a
+ * cluster has open, so that no run waits behind those.
+ */
+#define ASKS_RUNS_MAX 65536
 
 /* An order or a question of an admin. */
 struct asks_order {

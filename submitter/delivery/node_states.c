@@ -70,7 +70,9 @@ struct node_states {
 	size_t nodes_of[CLUSTERS_KEPT];
 	unsigned groups[CLUSTERS_KEPT]; /* in the stream */
 	unsigned n_clusters;
-	uint8_t last; /* cluster of the last request */
+	/* cluster of the last request; of the last group that was refused */
+	uint8_t last;
+	uint8_t turn; /* cluster of the group under way */
 	int busy;
 	/* this cc-backend has no such request, or the broker permits none */
 	int unknown;
@@ -375,19 +377,36 @@ group_fits(const struct node_states *n, const struct writer *w, unsigned count)
 }
 
 /*
- * Publishes the group of the first state that is due.  Returns 1 when nothing was
+ * The first node of the next group; NULL = none is due.  A cluster has its turn
+ * until nothing of it is due or its stream refuses a group: the others do not wait
+ * for that stream.
+ */
+static struct queued_node *
+group_next(struct node_states *n)
+{
+	struct queued_node *node;
+
+	if (n->due == 0)
+		return NULL;
+	n->turn = next_cluster(n);
+	for (node = n->first; node != NULL; node = node->next)
+		if (node->due && node->cluster == n->turn)
+			break;
+	return node;
+}
+
+/*
+ * Publishes the group of the next state that is due.  Returns 1 when nothing was
  * sent and another group may be due.
  */
 static int
 group_send(struct node_states *n)
 {
-	struct queued_node *node = n->first;
+	struct queued_node *node = group_next(n);
 	struct writer w;
 	unsigned count;
 	int again = 0;
 
-	while (node != NULL && !node->due)
-		node = node->next;
 	if (node == NULL)
 		return 0;
 	wr_init(&w, PAYLOAD_MAX);
@@ -400,6 +419,7 @@ group_send(struct node_states *n)
 		group_of(n, node), &w, NODES_TOKEN) == 0)
 		n->busy = 1;
 	else {
+		n->last = n->turn;
 		batch_end(n, 0);
 		timer_after(n->timer, RETRY_WAIT);
 	}
@@ -417,6 +437,7 @@ node_states_published(struct node_states *n, enum nats_result result,
 		nodes_send(n);
 		return;
 	}
+	n->last = n->turn;
 	if (result == NATS_DENIED || result == NATS_TOO_LONG) {
 		log_limited(&n->not_accepted, log_warnx,
 		    "NATS: the states of nodes are not published: %s; the next "

@@ -53,6 +53,8 @@ struct intake {
 	/* spool_now() of the last failure to make the reserve; 0 = none */
 	int64_t scarce;
 	int evicting; /* there may be more to remove */
+	/* spool_started() when the last search for that began */
+	uint64_t searched;
 	/* share.c: clusters that have used their share */
 	char held[CONF_CLUSTERS_MAX][CLUSTER_MAX];
 	unsigned n_held;

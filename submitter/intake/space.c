@@ -94,13 +94,20 @@ intake_flow(struct intake *b)
 }
 
 static void
+search_begin(struct intake *b)
+{
+	b->evicting = 1;
+	b->searched = spool_started(b->s->spool);
+	spool_evict_begin(b->s->spool);
+}
+
+static void
 space_run_out(struct intake *b, enum space_state why)
 {
 	struct intake_frame *f;
 
 	b->space = why;
-	b->evicting = 1;
-	spool_evict_begin(b->s->spool);
+	search_begin(b);
 	log_about(LOG_ID_SPOOL_FULL, NULL, 0);
 	if (why == SPACE_FULL)
 		log_errorx(
@@ -174,8 +181,14 @@ space_free_some(struct intake *b)
 
 	if (b->no_disk)
 		space_make_reserve(b);
-	if (!b->evicting)
+	/*
+	 * The ends of open runs wait for space: the scripts of starts that were
+	 * delivered since then may be the only space there is.
+	 */
+	if (!b->evicting && b->searched == spool_started(sp))
 		return IDLE_MS;
+	if (!b->evicting)
+		search_begin(b);
 	n = spool_drop_scripts(sp, STEP_ROWS);
 	if (n == 0)
 		n = spool_evict(sp, time(NULL), STEP_TOMBS);

@@ -24,8 +24,11 @@
 
 /* Messages that one flush, a round trip, confirms. */
 #define BATCH_MAX 256
-/* Questions of the centre that wait for the event loop. */
-#define ASKED_MAX 4
+/*
+ * Questions of the centre that wait for the event loop: after a comparison, one
+ * about each cluster comes at once.
+ */
+#define ASKED_MAX NATS_ASKS_MAX
 /* Longest wait for the end of the thread. */
 #define JOIN_SECONDS 1
 

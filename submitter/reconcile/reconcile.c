@@ -51,6 +51,8 @@ struct reconcile {
 	struct keyset suspects;
 	int second; /* the second list is under way */
 	unsigned n_foreign;
+	/* rows beyond FOREIGN_MAX and SUSPECTS_MAX, left for the next round */
+	unsigned beyond;
 	int busy, dry, repair, failed;
 	uint64_t request;
 	const struct reconcile_filter *filter; /* NULL = all runs */
@@ -130,9 +132,12 @@ row_from_backend(struct reconcile *r, const struct run_key *key)
 {
 	static const char text[] = "open in cc-backend, unknown here";
 
-	if (r->n_foreign >= FOREIGN_MAX ||
-	    (r->filter != NULL &&
-		!r->filter->takes(r->filter_arg, key, SYNC_STOP, text)))
+	if (r->n_foreign >= FOREIGN_MAX) {
+		r->beyond++;
+		return;
+	}
+	if (r->filter != NULL &&
+	    !r->filter->takes(r->filter_arg, key, SYNC_STOP, text))
 		return;
 	r->n_foreign++;
 	if (!r->dry)
@@ -170,10 +175,11 @@ on_row(const struct backend_job *row, void *arg)
 			commit_seen(r->s->commit_check, &run,
 			    r->job_list.asked);
 	} else if (found == 0) {
-		if (spool_is_done(r->s->spool, &row->key))
+		if (spool_is_done(r->s->spool, &row->key)) {
 			/* Its stop may have been delivered in the meantime. */
+			r->beyond += r->suspects.n >= SUSPECTS_MAX;
 			keyset_add(&r->suspects, &row->key, SUSPECTS_MAX);
-		else
+		} else
 			row_from_backend(r, &row->key);
 	}
 }
@@ -266,26 +272,38 @@ reconcile_peer(struct reconcile *r)
 		    1000 * conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
 }
 
+/* The result for the log and for an admin. */
+static void
+result_write(const struct reconcile *r, char *text, size_t size)
+{
+	char more[64] = "";
+
+	if (r->beyond > 0)
+		snprintf(more, sizeof(more),
+		    ", %u more are left for the next "
+		    "comparison",
+		    r->beyond);
+	snprintf(text, size, "%u runs in cc-backend, %u differences%s", r->rows,
+	    r->diffs, more);
+}
+
 static void
 round_end(struct reconcile *r)
 {
 	const struct reconcile_filter *filter;
 	char text[128];
 
+	result_write(r, text, sizeof(text));
 	r->busy = 0;
 	if (!r->failed && !r->dry && r->filter == NULL) {
 		r->at = time(NULL);
 		r->compared = spool_now(r->s->spool);
 		r->last_diffs = r->diffs;
 		r->last_rows = r->rows;
-		log_info("compared with cc-backend: %u runs in cc-backend, %u "
-			 "differences",
-		    r->rows, r->diffs);
+		log_info("compared with cc-backend: %s", text);
 	}
 	if (!r->dry)
 		reconcile_peer(r);
-	snprintf(text, sizeof(text), "%u runs in cc-backend, %u differences",
-	    r->rows, r->diffs);
 	if (r->request != 0) {
 		worker_ctl_end(r->s->w, r->request,
 		    r->failed ? CTL_ERROR : CTL_OK,
@@ -420,7 +438,7 @@ reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
 		missing_runs_force(r->s->missing);
 	r->repair = repair;
 	r->failed = 0;
-	r->diffs = r->rows = 0;
+	r->diffs = r->rows = r->beyond = 0;
 	r->cluster = 0;
 	idset_clear(&r->listed);
 	round_next(r);

@@ -5,12 +5,12 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <event2/event.h>
 
+#include "common/array.h"
 #include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -20,46 +20,94 @@
 #define LOOKUP_BATCH   256   /* keys of one lookup */
 #define REUSED_REPEATS 30000 /* ms between two lookups of a reused id */
 
+/* The message under construction for one cluster. */
+struct batch {
+	int cluster; /* spool_run.cluster */
+	char name[CLUSTER_MAX];
+	struct writer keys;
+	uint32_t n;
+};
+
 struct slurm_lookup {
 	struct submitter *s;
 	struct event *timer; /* the next lookup of reused ids */
 	uint64_t number;     /* of the last lookup */
-	/* the message under construction: keys of one cluster */
-	char cluster[CLUSTER_MAX];
-	struct writer keys;
-	uint32_t n;
-	unsigned sent; /* keys, in all messages of this walk */
+	/* of the walk under way */
+	struct batch *batches; /* owned */
+	size_t n_batches, cap_batches;
+	unsigned sent; /* keys, in all messages */
 };
 
 static void
-batch_send(struct slurm_lookup *k)
+batch_send(struct slurm_lookup *k, struct batch *b)
 {
 	struct channel *c = submitter_feeder(k->s);
 	struct writer w;
 
-	if (k->n > 0 && c != NULL) {
-		wr_init(&w, k->keys.len + CLUSTER_MAX + 32);
-		wr_str(&w, k->cluster);
+	if (b->n > 0 && c != NULL) {
+		wr_init(&w, b->keys.len + CLUSTER_MAX + 32);
+		wr_str(&w, b->name);
 		wr_u64(&w, ++k->number);
-		wr_u32(&w, k->n);
-		wr_mem(&w, k->keys.buf, k->keys.len);
+		wr_u32(&w, b->n);
+		wr_mem(&w, b->keys.buf, b->keys.len);
 		channel_send(c, MSG_LOOKUP, 0, &w, -1);
 		wr_clear(&w);
 		missing_asked(k->s->missing);
 	}
-	k->sent += k->n;
-	wr_reset(&k->keys);
-	k->n = 0;
+	k->sent += b->n;
+	wr_reset(&b->keys);
+	b->n = 0;
 }
 
+/* The message for the cluster of the run; NULL when out of memory. */
+static struct batch *
+batch_of(struct slurm_lookup *k, const struct spool_run *run)
+{
+	struct batch *b;
+	size_t i;
+
+	for (i = 0; i < k->n_batches; i++)
+		if (k->batches[i].cluster == run->cluster)
+			return &k->batches[i];
+	b = array_reserve(k->batches, &k->cap_batches, k->n_batches + 1,
+	    sizeof(*b));
+	if (b == NULL)
+		return NULL;
+	k->batches = b;
+	b += k->n_batches++;
+	memset(b, 0, sizeof(*b));
+	b->cluster = run->cluster;
+	memcpy(b->name, run->key.cluster, sizeof(b->name));
+	wr_init(&b->keys, LOOKUP_BATCH * (CLUSTER_MAX + 32));
+	return b;
+}
+
+/* Without memory the run waits for the next comparison. */
 static void
 batch_add(struct slurm_lookup *k, const struct spool_run *run)
 {
-	if (strcmp(run->key.cluster, k->cluster) != 0)
+	struct batch *b = batch_of(k, run);
+
+	if (b == NULL)
 		return;
-	wr_run_key(&k->keys, &run->key);
-	if (++k->n == LOOKUP_BATCH)
-		batch_send(k);
+	wr_run_key(&b->keys, &run->key);
+	if (++b->n == LOOKUP_BATCH)
+		batch_send(k, b);
+}
+
+/* Sends the rest of each message. */
+static void
+batches_end(struct slurm_lookup *k)
+{
+	size_t i;
+
+	for (i = 0; i < k->n_batches; i++) {
+		batch_send(k, &k->batches[i]);
+		wr_clear(&k->batches[i].keys);
+	}
+	free(k->batches);
+	k->batches = NULL;
+	k->n_batches = k->cap_batches = 0;
 }
 
 static int
@@ -100,31 +148,26 @@ walk_committed(struct slurm_lookup *k, spool_fn *add)
 		continue;
 }
 
-/* Returns how many runs were looked up.  committed: also those, in doubt. */
+/*
+ * Looks up runs of all clusters in one walk: a walk for each cluster of a centre
+ * would take longer than a worker may be silent.  Returns how many runs were
+ * looked up.  committed: also those, in doubt.
+ */
 static unsigned
-each_cluster(struct slurm_lookup *k, spool_fn *add, int committed)
+each_run(struct slurm_lookup *k, spool_fn *add, int committed)
 {
-	struct run_key name;
-	int64_t cursor;
-	unsigned i;
-
 	k->sent = 0;
-	wr_init(&k->keys, LOOKUP_BATCH * (CLUSTER_MAX + 32));
-	for (i = 0; spool_cluster(k->s->spool, i, &name, &cursor); i++) {
-		snprintf(k->cluster, sizeof(k->cluster), "%s", name.cluster);
-		if (committed)
-			walk_committed(k, add);
-		walk_unconfirmed(k, add);
-		batch_send(k);
-	}
-	wr_clear(&k->keys);
+	if (committed)
+		walk_committed(k, add);
+	walk_unconfirmed(k, add);
+	batches_end(k);
 	return k->sent;
 }
 
 void
 slurm_lookup_in_doubt(struct slurm_lookup *k)
 {
-	(void)each_cluster(k, add_in_doubt, 1);
+	(void)each_run(k, add_in_doubt, 1);
 }
 
 static void
@@ -132,7 +175,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct slurm_lookup *k = arg;
 
-	if (each_cluster(k, add_reused, 0) > 0)
+	if (each_run(k, add_reused, 0) > 0)
 		timer_after(k->timer, REUSED_REPEATS);
 }
 

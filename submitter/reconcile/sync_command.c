@@ -25,7 +25,7 @@
 #define ASKED_MAX 20000
 #define TICK_MS	  250
 #define ANSWER_MS 60000 /* ms for Slurm: a poll, and accounting by id */
-/* of the queue; further ones are only counted */
+/* rows of the queue in the report; further ones are only counted */
 #define ROWS_TOLD_MAX	10000
 #define RUNS_OF_JOB_MAX 16 /* runs of one job that are reported */
 /* runs of named jobs that have a row of the report */
@@ -45,6 +45,7 @@ struct sync {
 	unsigned acted;
 	unsigned beyond; /* runs left alone because of --limit */
 	unsigned told;
+	unsigned untold; /* rows of the queue without space in the report */
 	struct sync_lookup *asked; /* owned */
 	size_t n_asked;
 	/* runs of named jobs that have a row of the report already */
@@ -85,6 +86,17 @@ sync_wants(const struct sync *y, const struct run_key *key, enum sync_way way)
 	return y->req.n_ids == 0;
 }
 
+/* A row of the queue: there may be a million. */
+static void
+queue_row(struct sync *y, const struct run_key *key, const char *difference,
+    const char *action)
+{
+	if (y->told < ROWS_TOLD_MAX)
+		sync_tell(y, key, difference, action);
+	else
+		y->untold++;
+}
+
 static int
 sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
     const char *difference)
@@ -93,7 +105,7 @@ sync_takes(struct sync *y, const struct run_key *key, enum sync_way way,
 		return 0;
 	if (y->req.limit != 0 && y->acted >= y->req.limit) {
 		y->beyond++;
-		sync_tell(y, key, difference, "left alone because of --limit");
+		queue_row(y, key, difference, "left alone because of --limit");
 		return 0;
 	}
 	y->acted++;
@@ -231,13 +243,16 @@ jobs_tell(struct sync *y)
 static void
 finish(struct sync *y, enum ctl_status status, const char *text)
 {
-	char end[384];
+	char end[384], untold[64] = "";
 
 	jobs_tell(y);
 	keyset_clear(&y->named);
-	snprintf(end, sizeof(end), "%s; %u runs %s%s", text, y->acted,
+	if (y->untold > 0)
+		snprintf(untold, sizeof(untold), "; %u rows are not shown",
+		    y->untold);
+	snprintf(end, sizeof(end), "%s; %u runs %s%s%s", text, y->acted,
 	    is_dry(y) ? "would be touched" : "touched",
-	    y->beyond > 0 ? ", more are left because of --limit" : "");
+	    y->beyond > 0 ? ", more are left because of --limit" : "", untold);
 	worker_ctl_end(y->s->w, y->request, status, end);
 	y->request = 0;
 	y->n_asked = 0;
@@ -361,6 +376,14 @@ static const struct reconcile_filter filter = {
 
 /* --- what waits in the spool --- */
 
+/* The start waits for Slurm, and no command sends it. */
+static void
+unconfirmed_tell(struct sync *y, const struct spool_run *run)
+{
+	if (sync_wants(y, &run->key, SYNC_START))
+		queue_row(y, &run->key, run->reason, "none");
+}
+
 static const char *
 waits_text(const struct spool_run *run, char *buf, size_t size)
 {
@@ -384,12 +407,14 @@ queue_one(struct spool *sp, struct spool_run *run, void *arg)
 	enum sync_way way = run->state[DEST_REST] == STOP_DUE ? SYNC_STOP :
 								SYNC_START;
 
+	if (run->due[DEST_REST] == DUE_UNCONFIRMED) {
+		unconfirmed_tell(y, run);
+		return 0;
+	}
 	waits_text(run, text, sizeof(text));
-	if (y->told >= ROWS_TOLD_MAX)
-		return -1;
 	if (!sync_takes(y, &run->key, way, text))
 		return 0;
-	sync_tell(y, &run->key, text,
+	queue_row(y, &run->key, text,
 	    is_dry(y) ? "would be sent now" : "sent now");
 	if (is_dry(y) || run->due[DEST_REST] == DUE_LEASED ||
 	    run->due[DEST_REST] == DUE_NOW)
@@ -403,10 +428,8 @@ wait_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct sync *y = arg;
 
-	if (y->told >= ROWS_TOLD_MAX)
-		return -1;
 	if (sync_wants(y, &run->key, SYNC_STOP))
-		sync_tell(y, &run->key,
+		queue_row(y, &run->key,
 		    "ended, its stop waits for the "
 		    "commit",
 		    "none: cc-backend is asked for it");
@@ -458,7 +481,7 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	}
 	y->request = request;
 	y->req = *req;
-	y->acted = y->beyond = y->told = 0;
+	y->acted = y->beyond = y->told = y->untold = 0;
 	y->n_asked = 0;
 	queue_tell(y);
 	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y),

@@ -165,6 +165,17 @@ static const struct {
 
 #define N_STARTED (sizeof(started) / sizeof(started[0]))
 
+uint64_t
+spool_started(const struct spool *sp)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < N_STARTED; i++)
+		sum += spool_count(sp, started[i].dest, started[i].state);
+	return sum;
+}
+
 static int
 start_is_due(const struct spool_run *run)
 {

@@ -14,8 +14,11 @@
 
 #include "submitter/spool/spool_private.h"
 
-/* Runs of one job that are compared with a record. */
-#define SIBLINGS_MAX 64
+/*
+ * Runs that are compared with a record: of the same submission or with the same
+ * end.  A requeue is another submission, so there are few.
+ */
+#define LIKE_MAX 64
 
 /* The submission is the same, and the times can belong to one run. */
 static int
@@ -68,15 +71,16 @@ is_resized_part(const struct job *job, int64_t start, int64_t end)
 static int
 find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 {
-	struct spool_run rows[SIBLINGS_MAX];
-	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
+	struct spool_run rows[LIKE_MAX];
+	sqlite3_stmt *st = spool_query(sp, SQL_RUN_LIKE,
 	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-		INT(job->key.job), INT(SIBLINGS_MAX)));
+		INT(job->key.job), INT(job->key.start), INT(job->submit),
+		INT(job->end), INT(LIKE_MAX)));
 	int rc, n = 0, i;
 
 	if (st == NULL)
 		return -1;
-	while ((rc = spool_step(sp, st)) == 1 && n < SIBLINGS_MAX)
+	while ((rc = spool_step(sp, st)) == 1 && n < LIKE_MAX)
 		spool_row(sp, st, &rows[n++]);
 	sqlite3_reset(st);
 	for (i = 0; i < n; i++) {
@@ -99,7 +103,7 @@ done_start(struct spool *sp, const struct job *job)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_OF_JOB,
 	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-		INT(job->key.job), INT(SIBLINGS_MAX)));
+		INT(job->key.job), INT(ROWS_ALL)));
 	int64_t start, end, waited, found = 0;
 
 	if (st == NULL)

@@ -8,16 +8,15 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/text/time_text.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
-
-/* Runs of one job that are read. */
-#define SIBLINGS_MAX 64
 
 static const char waits[] = "waits until an earlier run, requeued early, is "
 			    "deleted in cc-backend";
@@ -46,23 +45,37 @@ blocks(const struct spool_run *run, enum dest dest)
 	    (dest == DEST_REST && is_superseded(run));
 }
 
-/* Reads the other runs of the job, oldest first: how many, or -1. */
+/*
+ * Reads the other runs of the job, oldest first: how many, or -1.  There is no
+ * limit: a job that is requeued again and again has hundreds of rejected runs in
+ * front of one that waits.  The caller frees *rows.
+ */
 static int
-siblings(struct spool *sp, const struct spool_run *run,
-    struct spool_run rows[SIBLINGS_MAX])
+siblings(struct spool *sp, const struct spool_run *run, struct spool_run **rows)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
-	    VALUES(INT(run->cluster), INT(run->key.job), INT(SIBLINGS_MAX)));
-	int rc = 0, n = 0;
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(ROWS_ALL)));
+	struct spool_run row, *p;
+	size_t n = 0, cap = 0;
+	int rc;
 
+	*rows = NULL;
 	if (st == NULL)
 		return -1;
-	while (n < SIBLINGS_MAX && (rc = spool_step(sp, st)) == 1) {
-		spool_row(sp, st, &rows[n]);
-		n += rows[n].id != run->id;
+	while ((rc = spool_step(sp, st)) == 1) {
+		spool_row(sp, st, &row);
+		if (row.id == run->id)
+			continue;
+		p = array_reserve(*rows, &cap, n + 1, sizeof(*p));
+		if (p == NULL) {
+			rc = -1;
+			break;
+		}
+		*rows = p;
+		p[n++] = row;
 	}
 	sqlite3_reset(st);
-	return rc == -1 ? -1 : n;
+	return rc == -1 ? -1 : (int)n;
 }
 
 /*
@@ -72,11 +85,10 @@ siblings(struct spool *sp, const struct spool_run *run,
 int
 spool_order(struct spool *sp, struct spool_run *run)
 {
-	struct spool_run rows[SIBLINGS_MAX];
-	int rc = 0, d, n = siblings(sp, run, rows), i, moved;
+	struct spool_run *rows;
+	int d, n = siblings(sp, run, &rows), i, moved;
+	int rc = n == -1 ? -1 : 0;
 
-	if (n == -1)
-		return -1;
 	for (i = 0; i < n && rc != -1; i++) {
 		for (d = 0, moved = 0; d < DEST__COUNT; d++) {
 			if (!blocks(&rows[i], (enum dest)d))
@@ -97,6 +109,7 @@ spool_order(struct spool *sp, struct spool_run *run)
 		if (moved && spool_save(sp, &rows[i]) == -1)
 			rc = -1;
 	}
+	free(rows);
 	return rc;
 }
 
@@ -145,28 +158,39 @@ spool_republish(struct spool *sp, struct spool_run *run)
 	return 1;
 }
 
-int
-spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
+/* The oldest run that is blocked; NULL = none, or another run blocks it. */
+static struct spool_run *
+next_blocked(struct spool_run *rows, int n, enum dest dest)
 {
-	struct spool_run rows[SIBLINGS_MAX], *next = NULL;
-	int n = siblings(sp, run, rows), i;
+	struct spool_run *next = NULL;
+	int i;
 
-	if (n == -1)
-		return -1;
 	for (i = 0; i < n; i++) {
 		if (rows[i].state[dest] == START_BLOCKED) {
 			if (next == NULL)
 				next = &rows[i];
 		} else if (blocks(&rows[i], dest))
-			return 0;
+			return NULL;
 	}
-	if (next == NULL ||
-	    (dest == DEST_REST && run->id != 0 && is_superseded(run)))
-		return 0;
-	run_move(sp, next, dest, RUN_EVENT_UNBLOCKED,
-	    next->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
-	    strcmp(next->reason, waits) == 0 ? "" : NULL);
-	return spool_save(sp, next);
+	return next;
+}
+
+int
+spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
+{
+	struct spool_run *rows, *next;
+	int n = siblings(sp, run, &rows), rc = n == -1 ? -1 : 0;
+
+	next = next_blocked(rows, n, dest);
+	if (next != NULL &&
+	    !(dest == DEST_REST && run->id != 0 && is_superseded(run))) {
+		run_move(sp, next, dest, RUN_EVENT_UNBLOCKED,
+		    next->flags & RUN_UNCONFIRMED ? DUE_UNCONFIRMED : DUE_NOW,
+		    strcmp(next->reason, waits) == 0 ? "" : NULL);
+		rc = spool_save(sp, next);
+	}
+	free(rows);
+	return rc;
 }
 
 /* Does the later run wait for an unconfirmed one, and is itself confirmed? */
@@ -187,34 +211,34 @@ is_reuse(const struct spool_run *early, const struct spool_run *later)
 int
 spool_is_reused(struct spool *sp, const struct spool_run *run)
 {
-	struct spool_run rows[SIBLINGS_MAX];
-	int n, i;
+	struct spool_run *rows;
+	int n, i, found = 0;
 
 	if (!(run->flags & RUN_UNCONFIRMED))
 		return 0;
-	n = siblings(sp, run, rows);
-	for (i = 0; i < n; i++)
-		if (is_reuse(run, &rows[i]))
-			return 1;
-	return 0;
+	n = siblings(sp, run, &rows);
+	for (i = 0; i < n && !found; i++)
+		found = is_reuse(run, &rows[i]);
+	free(rows);
+	return found;
 }
 
 int
 spool_waits_for_reused(struct spool *sp, int64_t id)
 {
-	struct spool_run rows[SIBLINGS_MAX], run;
-	int d, n, i;
+	struct spool_run *rows, run;
+	int d, n, i, found = 0;
 	uint64_t blocked = 0;
 
 	for (d = 0; d < DEST__COUNT; d++)
 		blocked += spool_count(sp, (enum dest)d, START_BLOCKED);
 	if (blocked == 0 || spool_get(sp, id, &run) != 1)
 		return 0;
-	n = siblings(sp, &run, rows);
-	for (i = 0; i < n; i++)
-		if (is_reuse(&rows[i], &run))
-			return 1;
-	return 0;
+	n = siblings(sp, &run, &rows);
+	for (i = 0; i < n && !found; i++)
+		found = is_reuse(&rows[i], &run);
+	free(rows);
+	return found;
 }
 
 int
@@ -283,25 +307,27 @@ supersede_one(struct spool *sp, struct spool_run *early,
 int
 spool_supersede(struct spool *sp, struct spool_run *run)
 {
-	struct spool_run rows[SIBLINGS_MAX];
-	int n, i, any = 0;
+	struct spool_run *rows;
+	int n, i, any = 0, rc = 0;
 
 	if (!sp->policy.last_requeued || !sp->policy.to[DEST_REST])
 		return 0;
-	n = siblings(sp, run, rows);
-	for (i = 0; i < n; i++) {
-		if (may_be_superseded(&rows[i], run) &&
-		    supersede_one(sp, &rows[i], run) == -1)
-			return -1;
+	n = siblings(sp, run, &rows);
+	for (i = 0; i < n && rc == 0; i++) {
+		if (may_be_superseded(&rows[i], run))
+			rc = supersede_one(sp, &rows[i], run);
 		any |= rows[i].key.start < run->key.start && rows[i].id != 0 &&
 		    is_superseded(&rows[i]);
 	}
+	free(rows);
+	if (n == -1 || rc == -1)
+		return -1;
 	if (any &&
 	    (spool_is_start(run->state[DEST_REST]) ||
 		run->state[DEST_REST] == START_REJECTED)) {
 		run_move(sp, run, DEST_REST, RUN_EVENT_BLOCKED, DUE_NOW, waits);
 	}
-	return n == -1 ? -1 : any;
+	return any;
 }
 
 /* The run is neither being sent nor accepted. */
@@ -319,20 +345,24 @@ can_wait(const struct spool_run *run)
 int
 spool_superseded_by_later(struct spool *sp, const struct spool_run *early)
 {
-	struct spool_run rows[SIBLINGS_MAX];
+	struct spool_run *rows;
 	int n, i, rc;
 
 	if (!sp->policy.last_requeued || !(early->flags & RUN_REQUEUED_EARLY) ||
 	    early->id == 0)
 		return 0;
-	n = siblings(sp, early, rows);
+	n = siblings(sp, early, &rows);
+	rc = n == -1 ? -1 : 0;
 	for (i = 0; i < n; i++) {
 		if (!can_wait(&rows[i]) || !may_be_superseded(early, &rows[i]))
 			continue;
 		rc = spool_supersede(sp, &rows[i]);
 		if (rc == 1)
-			return spool_save(sp, &rows[i]);
-		return rc == -1 ? -1 : spool_release(sp, early, DEST_REST);
+			rc = spool_save(sp, &rows[i]);
+		else if (rc == 0)
+			rc = spool_release(sp, early, DEST_REST);
+		break;
 	}
-	return n == -1 ? -1 : 0;
+	free(rows);
+	return rc;
 }

@@ -552,6 +552,8 @@ int spool_span_alias(struct spool *sp, enum run_state state,
 
 /* Checks up to max tombstones and removes old ones: how many, or -1. */
 int spool_age(struct spool *sp, int64_t wall, int max);
+/* Delivered starts of runs without an end, summed over the destinations. */
+uint64_t spool_started(const struct spool *sp);
 /* The spool is full: begins a new search for rows that can be removed. */
 void spool_evict_begin(struct spool *sp);
 /*

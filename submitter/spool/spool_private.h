@@ -32,6 +32,7 @@ enum sql {
 	SQL_RUN_GET,
 	SQL_RUN_FIND,
 	SQL_RUN_OF_JOB,
+	SQL_RUN_LIKE,
 	SQL_RUN_ADD,
 	SQL_RUN_SAVE,
 	SQL_RUN_DROP,
@@ -74,6 +75,8 @@ enum sql {
 	SQL_SHARES,
 	SQL__COUNT
 };
+
+#define ROWS_ALL -1 /* the number of rows of a statement: no limit */
 
 /* sql.c: the text of a statement; the schema */
 const char *spool_sql(enum sql id);

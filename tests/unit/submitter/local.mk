@@ -213,6 +213,7 @@ test_slurm_lookup_SOURCES = \
 	tests/unit/submitter/reconcile/test_slurm_lookup.c \
 	$(SUBMITTER_SIMULATION)
 test_slurm_lookup_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_slurm_lookup_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=spool_each
 test_slurm_lookup_LDADD = $(SUBMITTER_LIBS)
 
 check_PROGRAMS += test_sync_command

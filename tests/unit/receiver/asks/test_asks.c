@@ -323,6 +323,9 @@ test_behind(void)
 	end();
 }
 
+#define LOOKUPS 260   /* of 256 runs: above ASKS_RUNS_MAX */
+#define OPEN	50000 /* runs that a cluster does not know any more */
+
 static void
 test_pages(void)
 {
@@ -350,9 +353,9 @@ test_pages(void)
 	CHECK_INT(sent.n, 10);
 	CHECK_INT(sent.runs[0].job, ASK_RUNS_MAX + 1);
 	/* further lookups are bounded */
-	for (i = 0; i < 40; i++)
+	for (i = 0; i < LOOKUPS; i++)
 		lookup("alpha", 1 + 256 * i, 256);
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < LOOKUPS; i++) {
 		answer = valid();
 		answer.n = 0;
 		send_answer(&answer);
@@ -360,6 +363,27 @@ test_pages(void)
 	}
 	CHECK_INT(n_sent,
 	    2 + (ASKS_RUNS_MAX - 10 + ASK_RUNS_MAX - 1) / ASK_RUNS_MAX);
+	end();
+}
+
+/* Runs that stay in doubt do not take the places of those behind them. */
+static void
+test_many(void)
+{
+	struct ask_answer answer;
+	unsigned i;
+
+	begin();
+	for (i = 0; i < OPEN; i += 250)
+		lookup("alpha", 1 + i, 250);
+	lookup("alpha", OPEN + 1, 1);
+	for (i = 0; i < OPEN / ASK_RUNS_MAX; i++) {
+		answer = valid();
+		answer.n = 0;
+		send_answer(&answer);
+		pass();
+	}
+	CHECK_INT(sent.runs[sent.n - 1].job, OPEN + 1);
 	end();
 }
 
@@ -609,6 +633,7 @@ main(void)
 	test_others();
 	test_behind();
 	test_pages();
+	test_many();
 	test_order();
 	test_cancel();
 	test_order_refused();

@@ -106,6 +106,7 @@ nats_send_record(struct nats *n, struct job *job, int64_t again, uint64_t token,
 
 /* The last states of nodes that were published. */
 static unsigned n_published, group, group_most;
+static char published_of[CLUSTER_MAX];
 static char states[4096];
 static size_t payload_max;		/* of the broker */
 static unsigned char is_published[256]; /* node nN */
@@ -117,13 +118,13 @@ nats_send_nodes(struct nats *n, const char *cluster, unsigned in_group,
 	const char *at;
 
 	(void)n;
-	CHECK_STR(cluster, "alpha");
 	CHECK(token == NODES_TOKEN);
 	if (refuses != 0 || body->len > payload_max) {
 		errno = refuses != 0 ? refuses : EMSGSIZE;
 		return -1;
 	}
 	n_published++;
+	snprintf(published_of, sizeof(published_of), "%s", cluster);
 	group = in_group;
 	if (group > group_most)
 		group_most = group;
@@ -299,7 +300,8 @@ test_late_script(void)
 
 /* A poll of the collector: these nodes in this state. */
 static void
-nodes_polled(unsigned first, unsigned last, const char *word)
+cluster_polled(const char *cluster, unsigned first, unsigned last,
+    const char *word)
 {
 	struct node_state node = { .cpus = 4 };
 	struct reader r;
@@ -307,7 +309,7 @@ nodes_polled(unsigned first, unsigned last, const char *word)
 
 	snprintf(node.states, sizeof(node.states), "%s", word);
 	wr_init(&w, 65536);
-	wr_str(&w, "alpha");
+	wr_str(&w, cluster);
 	wr_u32(&w, last - first + 1);
 	for (; first <= last; first++) {
 		snprintf(node.host, sizeof(node.host), "n%u", first);
@@ -316,6 +318,12 @@ nodes_polled(unsigned first, unsigned last, const char *word)
 	rd_init(&r, w.buf, w.len);
 	node_states_frame(sim.nodes, NULL, &r);
 	wr_clear(&w);
+}
+
+static void
+nodes_polled(unsigned first, unsigned last, const char *word)
+{
+	cluster_polled("alpha", first, last, word);
 }
 
 /* Accepts all messages; returns how often the text was in them. */
@@ -350,6 +358,7 @@ test_nodes(void)
 	nodes_polled(101, NODES, "idle");
 	sim_run(1500); /* the whole poll has come */
 	CHECK_INT(n_published, 1);
+	CHECK_STR(published_of, "alpha");
 	CHECK_INT(nodes_taken("\"state\":\"idle\""), NODES);
 	CHECK(n_published > 32 && n_published <= NODE_GROUPS);
 	before = n_published;
@@ -454,6 +463,35 @@ test_too_long(void)
 	sim_end();
 }
 
+/* A host publishes for two clusters, and the stream of one refuses states. */
+static void
+test_refused(void)
+{
+	unsigned i;
+
+	begin();
+	payload_max = 65536;
+	sim.nodes = node_states_new(&sim);
+	memset(is_published, 0, sizeof(is_published));
+	cluster_polled("beta", 1, 5, "idle");
+	cluster_polled("alpha", 6, 10, "idle");
+	sim_run(1500);
+	for (i = 0; i < 20; i++) {
+		answer(NODES_TOKEN,
+		    strcmp(published_of, "alpha") == 0 ? NATS_NO_STREAM :
+							 NATS_SENT,
+		    "no stream", &sim);
+		sim_run(15000);
+	}
+	for (i = 1; i <= 5; i++)
+		CHECK_INT(is_published[i], 1);
+	/* The stream is there now. */
+	(void)nodes_taken("\"name\"");
+	for (i = 6; i <= 10; i++)
+		CHECK_INT(is_published[i], 1);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -463,5 +501,6 @@ main(void)
 	test_nodes();
 	test_short_messages();
 	test_too_long();
+	test_refused();
 	return check_done();
 }

@@ -17,10 +17,11 @@
 #include "submitter/base/context.h"
 #include "common/worker/inflight.h"
 #include "submitter/history/history.h"
-#include "submitter/intake/intake.h"
+#include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 
 #define START 1700000000
 
@@ -684,6 +685,31 @@ test_share_alone(void)
 	feeder = ROLE_COLLECTOR;
 }
 
+/*
+ * A spool is full of open runs whose start is not delivered, and nothing can be
+ * removed.  Then cc-backend gets the starts: their scripts are removed, because
+ * the ends of these runs need the space.
+ */
+static void
+test_full_open(void)
+{
+	uint64_t id = 0, n;
+
+	begin("[\"alpha\"]");
+	spool_set_limits(s.spool, SMALL_SPOOL, 1000);
+	while (intake_has_room(s.intake) && ++id < 2 * SMALL_SPOOL / SCRIPT)
+		large_record("alpha", id);
+	CHECK(!intake_has_room(s.intake));
+	LOOP_UNTIL(worker.base, !s.intake->evicting);
+	for (n = 1; n < id; n++)
+		run_state_set("alpha", n, START_COMMITTED);
+	commit_now(s.commit);
+	LOOP_UNTIL(worker.base, intake_has_room(s.intake));
+	CHECK_INT(has_run("alpha", id), 1);
+	CHECK_INT(broken, 0);
+	end();
+}
+
 int
 main(void)
 {
@@ -701,6 +727,7 @@ main(void)
 	test_share();
 	test_share_open();
 	test_share_alone();
+	test_full_open();
 	rmdir(dir);
 	return check_done();
 }

@@ -624,11 +624,14 @@ question_send(const char *to, const char *text, size_t n)
 	evbuffer_add_printf(out, "\r\n");
 }
 
+#define BURST 12 /* questions */
+
 /* A question of the centre arrives, and its answer is published. */
 static void
 check_asks(void)
 {
 	static char text[64 * 1024];
+	unsigned i;
 
 	use_stream("[\"beta\"]", MODE_ACCEPT);
 	wait_up(1);
@@ -646,6 +649,11 @@ check_asks(void)
 	CHECK_INT(nats_answer(nats, question_reply, "[1]", 3), 0);
 	wait_for(&answers, 1);
 	CHECK_STR(message, "[1]");
+	/* a question about each cluster at once */
+	for (i = 0; i < BURST; i++)
+		question_send("_R_.3", "{}", 2);
+	wait_for(&questions, 1 + BURST);
+	CHECK_INT(questions, 1 + BURST);
 	CHECK_INT(record_result("beta", 90, 0), NATS_SENT);
 	/* A login without these permissions publishes nevertheless. */
 	use_stream("[\"beta\",\"gamma\"]", MODE_NO_ASKS);

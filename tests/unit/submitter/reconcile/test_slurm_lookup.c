@@ -17,7 +17,24 @@
 
 static struct channel_pair pair;
 static unsigned n_lookups, n_keys;
-static struct run_key asked; /* the first key of the last lookup */
+static struct run_key asked;		 /* the first key of the last lookup */
+static const char *cluster_of = "alpha"; /* of each lookup; NULL = any */
+static unsigned n_rows;			 /* of all walks */
+
+int __real_spool_each(struct spool *sp, enum dest dest, enum run_state state,
+    struct spool_after *after, int max, spool_fn *fn, void *arg);
+int __wrap_spool_each(struct spool *sp, enum dest dest, enum run_state state,
+    struct spool_after *after, int max, spool_fn *fn, void *arg);
+
+int
+__wrap_spool_each(struct spool *sp, enum dest dest, enum run_state state,
+    struct spool_after *after, int max, spool_fn *fn, void *arg)
+{
+	int n = __real_spool_each(sp, dest, state, after, max, fn, arg);
+
+	n_rows += n > 0 ? (unsigned)n : 0;
+	return n;
+}
 
 static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
@@ -31,10 +48,12 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 	CHECK_INT(h->type, MSG_LOOKUP);
 	n_lookups++;
 	rd_name(r, cluster, sizeof(cluster));
-	CHECK_STR(cluster, "alpha");
+	if (cluster_of != NULL)
+		CHECK_STR(cluster, cluster_of);
 	rd_u64(r);
 	n_keys = rd_u32(r);
 	rd_run_key(r, &asked);
+	CHECK_STR(asked.cluster, cluster);
 }
 
 static const struct channel_ops channel_ops = { on_frame, channel_pair_broken,
@@ -169,11 +188,51 @@ test_one_answer(void)
 	end();
 }
 
+#define CLUSTERS 40
+#define RUNS	 400
+
+/* Each row is read once, however many clusters there are. */
+static void
+test_clusters(void)
+{
+	struct run_key key = { .cluster = "" };
+	unsigned i;
+
+	begin();
+	cluster_of = NULL;
+	for (i = 0; i < RUNS; i++) {
+		snprintf(key.cluster, sizeof(key.cluster), "c%u", i % CLUSTERS);
+		key.job = i + 1;
+		key.start = 1000 + i;
+		CHECK(spool_put_from_backend(sim.spool, &key) != -1);
+	}
+	n_rows = 0;
+	slurm_lookup_in_doubt(sim.lookup);
+	pass(0);
+	CHECK_INT(n_lookups, CLUSTERS);
+	CHECK_INT(n_keys, RUNS / CLUSTERS);
+	CHECK_INT(n_rows, RUNS);
+	/* more runs than one message has */
+	for (i = 0; i < RUNS; i++) {
+		snprintf(key.cluster, sizeof(key.cluster), "c0");
+		key.job = RUNS + i + 1;
+		key.start = 1000 + i;
+		CHECK(spool_put_from_backend(sim.spool, &key) != -1);
+	}
+	n_lookups = 0;
+	slurm_lookup_in_doubt(sim.lookup);
+	pass(0);
+	CHECK_INT(n_lookups, CLUSTERS + 1);
+	cluster_of = "alpha";
+	end();
+}
+
 int
 main(void)
 {
 	test_reused();
 	test_known();
 	test_one_answer();
+	test_clusters();
 	return check_done();
 }

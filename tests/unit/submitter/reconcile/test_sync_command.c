@@ -202,11 +202,147 @@ test_queue(void)
 	end();
 }
 
+/* A run that Slurm has not shown running is not started by the command. */
+static void
+test_unconfirmed(void)
+{
+	struct job job;
+	int64_t id;
+
+	begin();
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 7;
+	job.key.start = 1000;
+	job.flags = JOB_HAS_START | JOB_UNCONFIRMED;
+	job_add_host(&job, "n1");
+	CHECK_INT(spool_put(sim.spool, &job, &id), PUT_NEW);
+	job_clear(&job);
+	CHECK_STR(sync_job(7, 0, EMPTY),
+	    "alpha|7|1000|waits until Slurm shows it running|none\n"
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs touched\n");
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_state(7, 1000), START_DUE);
+	end();
+}
+
+#define MANY  10050 /* rows that wait */
+#define SHOWN 10000 /* of them, in the report */
+
+static unsigned n_rows;
+
+static void
+on_row(const struct writer *row)
+{
+	(void)row;
+	n_rows++;
+}
+
+/* More rows wait than a report has: all of them are sent, and counted. */
+static void
+test_many(void)
+{
+	struct ctl_request req = { .verb = CTL_SYNC };
+	struct spool_run run;
+	struct job job;
+	uint64_t i;
+	int64_t id;
+
+	begin();
+	for (i = 1; i <= MANY; i++) {
+		job_init(&job);
+		snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+		job.key.job = i;
+		job.key.start = 1000 + (int64_t)i;
+		job.flags = JOB_HAS_START;
+		CHECK_INT(spool_put(sim.spool, &job, &id), PUT_NEW);
+		job_clear(&job);
+		CHECK_INT(spool_get(sim.spool, id, &run), 1);
+		run.due[DEST_REST] = spool_now(sim.spool) + SIM_HOUR;
+		CHECK_INT(spool_save(sim.spool, &run), 0);
+	}
+	sim_told();
+	n_rows = 0;
+	sim_on_row = on_row;
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_run(61000);
+	sim_on_row = NULL;
+	CHECK_STR(sim_told(),
+	    "ok: 0 runs in cc-backend, 0 differences; 10050 runs touched; 50 "
+	    "rows are not shown\n");
+	CHECK_INT(n_rows, SHOWN);
+	/* the last one in the order of the queue */
+	CHECK_INT(spool_get(sim.spool, id, &run), 1);
+	CHECK(
+	    run.due[DEST_REST] == DUE_NOW || run.due[DEST_REST] == DUE_LEASED);
+	end();
+}
+
+#define VICTIMS 4100 /* runs that are open in cc-backend after their stop */
+#define TAKEN	4096 /* of them, by one comparison */
+
+/* Answers all pages of a list with the runs 1 to VICTIMS. */
+static void
+list_answer(void)
+{
+	static char page[64 * 1024];
+	unsigned job = 1, last;
+	size_t n;
+
+	while (job <= VICTIMS) {
+		n = (size_t)snprintf(page, sizeof(page), "{\"jobs\":[");
+		for (last = job + 500; job < last && job <= VICTIMS; job++)
+			n += (size_t)snprintf(page + n, sizeof(page) - n,
+			    "%s{\"jobId\":%u,\"cluster\":\"alpha\","
+			    "\"startTime\":1000,\"jobState\":\"running\","
+			    "\"duration\":10}",
+			    job + 500 == last ? "" : ",", job);
+		snprintf(page + n, sizeof(page) - n,
+		    "],\"items\":500,\"page\":1}");
+		sim_answer(REQUEST_LIST, 200, page);
+	}
+}
+
+/* More differences than one comparison takes: its result says so. */
+static void
+test_beyond(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	struct spool_run run;
+	struct run_key key = { .cluster = "alpha", .start = 1000 };
+
+	begin();
+	for (key.job = 1; key.job <= VICTIMS; key.job++) {
+		spool_put_from_backend(sim.spool, &key);
+		CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+		run.submit = 900;
+		CHECK_INT(spool_finish(sim.spool, &run), 0);
+	}
+	sim_told();
+	n_rows = 0;
+	sim_on_row = on_row;
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	list_answer();
+	list_answer();
+	sim_on_row = NULL;
+	CHECK_INT(n_rows, TAKEN);
+	CHECK_STR(sim_told(),
+	    "ok: 4100 runs in cc-backend, 4096 differences, 4 more are left "
+	    "for the next comparison\n");
+	end();
+}
+
 int
 main(void)
 {
 	test_once();
 	test_quarantined();
 	test_queue();
+	test_unconfirmed();
+	test_many();
+	test_beyond();
 	return check_done();
 }

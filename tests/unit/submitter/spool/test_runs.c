@@ -478,6 +478,76 @@ test_part_of_undelivered(void)
 	file_remove();
 }
 
+#define MANY 80 /* runs of a job that is requeued again and again */
+
+/* The n-th of them: it is submitted, starts and ends behind the one before. */
+static enum spool_put
+put_nth(struct spool *sp, uint64_t id, int n, int64_t moved, int64_t *row)
+{
+	int64_t start = 1000 + 1000 * (int64_t)n;
+	enum spool_put rc;
+	struct job job;
+
+	record_make(&job, id, start + moved, 0, start + 500, END_REQUEUED);
+	job.submit = start - 10;
+	rc = spool_put(sp, &job, row);
+	job_clear(&job);
+	return rc;
+}
+
+/*
+ * cc-backend refuses the second run of a job within a day, and the later ones.
+ * The refused runs are kept, and each run that waits gets its turn nevertheless.
+ */
+static void
+test_many_rejected(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	int64_t rows[MANY];
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		CHECK_INT(put_nth(sp, 70, i, 0, &rows[i]), PUT_NEW);
+		CHECK_INT(state_of(sp, rows[i], DEST_REST),
+		    i == 0 ? START_DUE_ENDED : START_BLOCKED);
+	}
+	for (i = 0; i < MANY; i++) {
+		CHECK_INT(state_of(sp, rows[i], DEST_REST), START_DUE_ENDED);
+		state_set(sp, rows[i], DEST_REST, START_REJECTED);
+		CHECK_INT(spool_get(sp, rows[i], &run), 1);
+		CHECK_INT(spool_release(sp, &run, DEST_REST), 0);
+	}
+	spool_close(sp);
+	file_remove();
+}
+
+/* A record with another start is one of its run, however many the job has. */
+static void
+test_many_moved(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	int64_t row, other;
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		CHECK_INT(put_nth(sp, 71, i, 0, &row), PUT_NEW);
+		state_set(sp, row, DEST_REST, START_REJECTED);
+	}
+	CHECK_INT(put_nth(sp, 71, MANY - 1, 20, &other), PUT_MERGED);
+	CHECK_INT(other, row);
+	for (i = 0; i < MANY; i++) {
+		CHECK_INT(put_nth(sp, 72, i, 0, &row), PUT_NEW);
+		CHECK_INT(spool_get(sp, row, &run), 1);
+		CHECK_INT(spool_finish(sp, &run), 0);
+	}
+	CHECK_INT(put_nth(sp, 72, MANY - 1, 20, &other), PUT_KNOWN);
+	CHECK_INT(spool_runs(sp), MANY);
+	spool_close(sp);
+	file_remove();
+}
+
 int
 main(void)
 {
@@ -493,6 +563,8 @@ main(void)
 	test_false_start_moved();
 	test_last();
 	test_first();
+	test_many_rejected();
+	test_many_moved();
 	rmdir(dir);
 	return check_done();
 }

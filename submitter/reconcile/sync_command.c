@@ -26,7 +26,12 @@
 #define TICK_MS	  250
 #define ANSWER_MS 60000 /* ms for Slurm: a poll, and accounting by id */
 /* rows of the queue in the report; further ones are only counted */
-#define ROWS_TOLD_MAX	10000
+#define ROWS_TOLD_MAX 10000
+/*
+ * Rows of the queue that one command takes: it does not return to the event loop
+ * meanwhile.
+ */
+#define ROWS_TAKEN_MAX	100000
 #define RUNS_OF_JOB_MAX 16 /* runs of one job that are reported */
 /* runs of named jobs that have a row of the report */
 #define NAMED_MAX (CTL_IDS_MAX * RUNS_OF_JOB_MAX)
@@ -46,6 +51,7 @@ struct sync {
 	unsigned beyond; /* runs left alone because of --limit */
 	unsigned told;
 	unsigned untold; /* rows of the queue without space in the report */
+	unsigned wanted; /* rows of the queue that the command is for */
 	struct sync_lookup *asked; /* owned */
 	size_t n_asked;
 	/* runs of named jobs that have a row of the report already */
@@ -250,9 +256,12 @@ finish(struct sync *y, enum ctl_status status, const char *text)
 	if (y->untold > 0)
 		snprintf(untold, sizeof(untold), "; %u rows are not shown",
 		    y->untold);
-	snprintf(end, sizeof(end), "%s; %u runs %s%s%s", text, y->acted,
+	snprintf(end, sizeof(end), "%s; %u runs %s%s%s%s", text, y->acted,
 	    is_dry(y) ? "would be touched" : "touched",
-	    y->beyond > 0 ? ", more are left because of --limit" : "", untold);
+	    y->beyond > 0 ? ", more are left because of --limit" : "", untold,
+	    y->wanted > ROWS_TAKEN_MAX ?
+		"; more runs wait than one sync takes" :
+		"");
 	worker_ctl_end(y->s->w, y->request, status, end);
 	y->request = 0;
 	y->n_asked = 0;
@@ -407,6 +416,8 @@ queue_one(struct spool *sp, struct spool_run *run, void *arg)
 	enum sync_way way = run->state[DEST_REST] == STOP_DUE ? SYNC_STOP :
 								SYNC_START;
 
+	if (sync_wants(y, &run->key, way) && ++y->wanted > ROWS_TAKEN_MAX)
+		return -1;
 	if (run->due[DEST_REST] == DUE_UNCONFIRMED) {
 		unconfirmed_tell(y, run);
 		return 0;
@@ -428,11 +439,14 @@ wait_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct sync *y = arg;
 
-	if (sync_wants(y, &run->key, SYNC_STOP))
-		queue_row(y, &run->key,
-		    "ended, its stop waits for the "
-		    "commit",
-		    "none: cc-backend is asked for it");
+	if (!sync_wants(y, &run->key, SYNC_STOP))
+		return 0;
+	if (++y->wanted > ROWS_TAKEN_MAX)
+		return -1;
+	queue_row(y, &run->key,
+	    "ended, its stop waits for the "
+	    "commit",
+	    "none: cc-backend is asked for it");
 	return 0;
 }
 
@@ -481,7 +495,7 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	}
 	y->request = request;
 	y->req = *req;
-	y->acted = y->beyond = y->told = y->untold = 0;
+	y->acted = y->beyond = y->told = y->untold = y->wanted = 0;
 	y->n_asked = 0;
 	queue_tell(y);
 	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y),

@@ -18,6 +18,12 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
+/*
+ * Runs of one job that are read: far above what a real job has.  A forged record
+ * must not cost the time of a full spool.
+ */
+#define SIBLINGS_MAX 4096
+
 static const char waits[] = "waits until an earlier run, requeued early, is "
 			    "deleted in cc-backend";
 
@@ -46,15 +52,15 @@ blocks(const struct spool_run *run, enum dest dest)
 }
 
 /*
- * Reads the other runs of the job, oldest first: how many, or -1.  There is no
- * limit: a job that is requeued again and again has hundreds of rejected runs in
- * front of one that waits.  The caller frees *rows.
+ * Reads the other runs of the job, oldest first: how many, or -1.  A job that is
+ * requeued again and again has hundreds of rejected runs in front of one that
+ * waits.  The caller frees *rows.
  */
 static int
 siblings(struct spool *sp, const struct spool_run *run, struct spool_run **rows)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
-	    VALUES(INT(run->cluster), INT(run->key.job), INT(ROWS_ALL)));
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(SIBLINGS_MAX)));
 	struct spool_run row, *p;
 	size_t n = 0, cap = 0;
 	int rc;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 7u
+#define MSG_VERSION 8u
 
 enum role {
 	ROLE_SUPERVISOR,

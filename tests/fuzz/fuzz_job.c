@@ -103,6 +103,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct job first, second, copy;
 	struct node_state node;
+	struct open_key open;
 	struct run_key key;
 	struct reader r;
 
@@ -114,6 +115,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	rd_init(&r, bytes, n);
 	rd_run_key(&r, &key);
 	HOLDS(memchr(key.cluster, '\0', sizeof(key.cluster)) != NULL);
+	rd_init(&r, bytes, n);
+	rd_open_key(&r, &open);
+	HOLDS(memchr(open.key.cluster, '\0', sizeof(open.key.cluster)) != NULL);
+	HOLDS(open.submit >= 0 && open.submit <= TIME_S_MAX);
 
 	rd_init(&r, bytes, n);
 	job_init(&first);

@@ -151,6 +151,18 @@ step_row_send(struct accounting *l, struct job_snapshot *s)
 	return -1;
 }
 
+/* Does a row of this job stay among the first n rows? */
+static int
+has_row(const struct accounting *l, unsigned n, uint64_t job)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (l->step_rows[i]->job.key.job == job)
+			return 1;
+	return 0;
+}
+
 /* The jobs of these rows wait no longer, unless they have another row. */
 static void
 rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
@@ -174,9 +186,10 @@ rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
 }
 
 /*
- * The rows of the query are sent.  Rows that the answer lacks wait for the next
- * query, and so do later rows, and those from the first one on that the queue
- * to the submitter did not take.
+ * Sends the rows of the query.  A row that the answer lacks waits for the next
+ * query, and so do the later rows of its job: the runs of a job are sent in their
+ * order.  All rows wait from the first one on that the queue to the submitter did
+ * not take.
  */
 static void
 steps_answered(struct accounting *l)
@@ -188,7 +201,8 @@ steps_answered(struct accounting *l)
 	steps_unshown(l);
 	for (i = 0; i < l->n_step_rows; i++) {
 		s = l->step_rows[i];
-		if (i < l->n_step_asked && s->ran != RAN_UNKNOWN && !full) {
+		if (i < l->n_step_asked && s->ran != RAN_UNKNOWN && !full &&
+		    !has_row(l, kept, s->job.key.job)) {
 			full = step_row_send(l, s) == -1;
 			if (!full) {
 				done[n++] = s;

@@ -1056,6 +1056,23 @@ test_steps_hidden(void)
 	CHECK_STR(sim_said(),
 	    "end 11/100-105 requeued never-ran, watermark 1000");
 
+	/* The first run of a job is not shown: its second run waits, too. */
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct",
+	    rows(ROW(10, "REQUEUED", 100, 105), ROW(10, "REQUEUED", 120, 125),
+		""));
+	sim_answer("sacct", stepless(10, 1, 120, 125));
+	CHECK_STR(sim_said(), "");
+	sim_pass(60);
+	acct_kick(acct);
+	snprintf(text, sizeof(text), "%s", stepless(10, 1, 100, 105));
+	strncat(text, stepless(10, 1, 120, 125), 100);
+	sim_answer("sacct", text);
+	CHECK_STR(sim_said(),
+	    "end 10/100-105 requeued never-ran, "
+	    "end 10/120-125 requeued never-ran, watermark 1000");
+
 	/* Gone for an hour: nothing proves that the run did not run. */
 	begin();
 	acct_poll(acct, 0);

@@ -31,7 +31,11 @@
 /* ms between two questions to one cluster; a cluster answers one in 2 s */
 #define PAUSE_MS   3000
 #define ASKERS_MAX 256 /* clusters of a centre */
-/* Bits that note runs; with 8 for each run, few runs share one. */
+/*
+ * A list up to this length is searched.  For a longer one a bit notes each run;
+ * with 8 bits for each run, few runs share one.
+ */
+#define SEARCHED_MAX 1024
 #define NOTED_BITS   (8 * ASKS_RUNS_MAX)
 #define TAIL_PREFIX  "ask."
 #define NO_RESPONDER 503 /* status of the broker */
@@ -52,10 +56,10 @@ struct asker {
 	struct ask_run *runs; /* owned; the first ones are under way */
 	size_t n, cap;
 	/*
-	 * A bit for each run that was added since the list was empty: a run
-	 * whose bit is not set is not in the list.
+	 * Owned, NULL for a short list: a run whose bit is not set is not in
+	 * the list.
 	 */
-	uint8_t noted[NOTED_BITS / 8];
+	uint8_t *noted;
 	unsigned under_way; /* 0 = no lookup */
 	struct asks_order order;
 	int has_order;
@@ -431,6 +435,7 @@ asker_free(struct asker *q)
 	if (q->has_order)
 		order_lost(q, "it was removed from clusters");
 	event_free(q->timer);
+	free(q->noted);
 	free(q->runs);
 	free(q);
 }
@@ -496,13 +501,13 @@ asks_reset(struct asks *a)
 
 /* Sets the bit of the run; returns whether it was set. */
 static int
-run_note(struct asker *q, const struct run_key *key)
+run_note(struct asker *q, const struct ask_run *run)
 {
-	uint64_t h = hash_bytes(HASH_START, &key->job, sizeof(key->job));
+	uint64_t h = hash_bytes(HASH_START, &run->job, sizeof(run->job));
 	uint8_t *byte, bit;
 	int was;
 
-	h = hash_bytes(h, &key->start, sizeof(key->start)) % NOTED_BITS;
+	h = hash_bytes(h, &run->start, sizeof(run->start)) % NOTED_BITS;
 	byte = &q->noted[h / 8];
 	bit = (uint8_t)(1u << (h % 8));
 	was = (*byte & bit) != 0;
@@ -511,31 +516,55 @@ run_note(struct asker *q, const struct run_key *key)
 }
 
 static int
-has_run(const struct asker *q, const struct run_key *key)
+has_run(const struct asker *q, const struct ask_run *run)
 {
 	size_t i;
 
 	for (i = 0; i < q->n; i++)
-		if (q->runs[i].job == key->job &&
-		    q->runs[i].start == key->start)
+		if (q->runs[i].job == run->job &&
+		    q->runs[i].start == run->start)
 			return 1;
 	return 0;
 }
 
 static void
+notes_free(struct asker *q)
+{
+	free(q->noted);
+	q->noted = NULL;
+}
+
+/* Notes the runs of a list that has become long: 0, or -1 = out of memory. */
+static int
+runs_note(struct asker *q)
+{
+	size_t i;
+
+	q->noted = calloc(1, NOTED_BITS / 8);
+	for (i = 0; q->noted != NULL && i < q->n; i++)
+		(void)run_note(q, &q->runs[i]);
+	return q->noted != NULL ? 0 : -1;
+}
+
+static void
 run_add(struct asker *q, const struct run_key *key)
 {
-	struct ask_run *runs;
+	struct ask_run *runs, run = { key->job, key->start };
 
+	if (q->n == ASKS_RUNS_MAX)
+		return;
 	if (q->n == 0)
-		memset(q->noted, 0, sizeof(q->noted));
-	if (q->n == ASKS_RUNS_MAX || (run_note(q, key) && has_run(q, key)))
+		notes_free(q);
+	/* Out of memory: the submitter asks again. */
+	if (q->n >= SEARCHED_MAX && q->noted == NULL && runs_note(q) == -1)
+		return;
+	if ((q->noted == NULL || run_note(q, &run)) && has_run(q, &run))
 		return;
 	runs = array_reserve(q->runs, &q->cap, q->n + 1, sizeof(*runs));
 	if (runs == NULL)
 		return;
 	q->runs = runs;
-	q->runs[q->n++] = (struct ask_run) { key->job, key->start };
+	q->runs[q->n++] = run;
 }
 
 int

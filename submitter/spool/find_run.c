@@ -103,7 +103,7 @@ done_start(struct spool *sp, const struct job *job)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_OF_JOB,
 	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-		INT(job->key.job), INT(ROWS_ALL)));
+		INT(job->key.job), INT(JOB_RUNS_MAX)));
 	int64_t start, end, waited, found = 0;
 
 	if (st == NULL)

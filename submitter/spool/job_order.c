@@ -18,12 +18,6 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-/*
- * Runs of one job that are read: far above what a real job has.  A forged record
- * must not cost the time of a full spool.
- */
-#define SIBLINGS_MAX 4096
-
 static const char waits[] = "waits until an earlier run, requeued early, is "
 			    "deleted in cc-backend";
 
@@ -60,7 +54,7 @@ static int
 siblings(struct spool *sp, const struct spool_run *run, struct spool_run **rows)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
-	    VALUES(INT(run->cluster), INT(run->key.job), INT(SIBLINGS_MAX)));
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(JOB_RUNS_MAX)));
 	struct spool_run row, *p;
 	size_t n = 0, cap = 0;
 	int rc;
@@ -81,6 +75,12 @@ siblings(struct spool *sp, const struct spool_run *run, struct spool_run **rows)
 		p[n++] = row;
 	}
 	sqlite3_reset(st);
+	if (n + 1 >= JOB_RUNS_MAX)
+		log_limited(&sp->many_runs, log_warnx,
+		    "job %llu (%s) has %d runs or more in the spool: the starts "
+		    "of later runs may wait",
+		    (unsigned long long)run->key.job, run->key.cluster,
+		    JOB_RUNS_MAX);
 	return rc == -1 ? -1 : (int)n;
 }
 

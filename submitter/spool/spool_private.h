@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "common/log.h"
 #include "submitter/spool/spool.h"
 
 #define SPOOL_APPLICATION_ID 0x43534153 /* "CSAS" */
@@ -76,7 +77,11 @@ enum sql {
 	SQL__COUNT
 };
 
-#define ROWS_ALL -1 /* the number of rows of a statement: no limit */
+/*
+ * Runs of one job that are read: far above what a real job has.  Forged records
+ * must not cost the time of a full spool.
+ */
+#define JOB_RUNS_MAX 4096
 
 /* sql.c: the text of a statement; the schema */
 const char *spool_sql(enum sql id);
@@ -251,6 +256,7 @@ struct spool {
 	const struct spool_observer *observer; /* NULL = none */
 	void *observer_arg;
 	struct inflight *const *inflight; /* NULL = none */
+	struct log_limit many_runs;
 };
 
 #define SPOOL_STATE "state" /* key of the value in table meta */

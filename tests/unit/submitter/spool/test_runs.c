@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "submitter/spool/spool.h"
+#include "common/log_line.h"
+#include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 
 static char dir[] = "/tmp/test_runs.XXXXXX";
@@ -548,6 +549,44 @@ test_many_moved(void)
 	file_remove();
 }
 
+static char logged[512]; /* the last line of the log */
+
+static void
+on_log(const struct log_line *line)
+{
+	snprintf(logged, sizeof(logged), "%s", line->text);
+}
+
+/* More runs of a job than are read: forged records.  The log says so. */
+static void
+test_too_many(void)
+{
+	static const char copies[] =
+	    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c"
+	    " WHERE n < 4200) INSERT INTO run SELECT NULL, cluster, job,"
+	    " started + n, ended + n, submitted + n, alias, flags, rphase,"
+	    " rdue, rtries, rsince, nphase, ndue, ntries, nsince, denied,"
+	    " denials, reason FROM run, c WHERE job = 73";
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row;
+
+	CHECK_INT(put_nth(sp, 73, 0, 0, &row), PUT_NEW);
+	state_set(sp, row, DEST_REST, START_REJECTED);
+	log_set_level(LOG_LEVEL_WARN);
+	log_sink_set(on_log);
+	CHECK_INT(put_nth(sp, 73, 10, 0, &row), PUT_NEW);
+	CHECK_STR(logged, "");
+	CHECK_INT(sqlite3_exec(sp->db, copies, NULL, NULL, NULL), SQLITE_OK);
+	CHECK_INT(put_nth(sp, 73, 20, 0, &row), PUT_NEW);
+	CHECK_STR(logged,
+	    "job 73 (alpha) has 4096 runs or more in the spool: the starts of "
+	    "later runs may wait");
+	log_sink_set(log_line_send);
+	log_set_level(LOG_LEVEL_FATAL);
+	spool_close(sp);
+	file_remove();
+}
+
 int
 main(void)
 {
@@ -565,6 +604,7 @@ main(void)
 	test_first();
 	test_many_rejected();
 	test_many_moved();
+	test_too_many();
 	rmdir(dir);
 	return check_done();
 }

@@ -73,6 +73,7 @@ acct_watermark(struct accounting *l)
  * jobs of other users.  Rows of such an answer may be right, but a missing row
  * proves nothing.
  */
+
 /* Only runs of other users: our own runs are visible without a permission. */
 static int
 is_fit(const struct accounting *l, const struct job_snapshot *s)

@@ -96,9 +96,8 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 }
 
 /*
- * Sends the runs that have no end yet, in batches; the last batch
- * is marked. Only the states of such runs are walked: there may be many other
- * runs.
+ * Sends the runs that have no end yet, in batches; the last batch is marked.
+ * Only the states of such runs are walked: there may be many other runs.
  */
 static void
 open_runs_send(struct spool *sp, struct channel *c)

@@ -214,25 +214,22 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 	struct nats_delivery *d = s->nats_delivery;
 	struct spool_run run;
 
+	/* Each result can make the room that rows wait for. */
+	wake(s, WAKE_NATS);
 	if (token == NODES_TOKEN) {
 		node_states_published(s->nodes, result, why);
 		return;
 	}
 	if (d->in_flight > 0)
 		d->in_flight--;
-	if (token & STREAM_AGAIN_TOKEN) {
-		wake(s, WAKE_NATS);
+	if (token & STREAM_AGAIN_TOKEN)
 		return;
-	}
 	if (token & STREAM_UPDATE_TOKEN) {
 		d->updates = 0;
 		stream_update_result(s, token, result);
 	} else if (spool_get(s->spool, (int64_t)token, &run) == 1 &&
 	    run.due[DEST_NATS] == DUE_LEASED)
 		result_apply(d, &run, result, why);
-	else
-		return;
-	wake(s, WAKE_NATS);
 }
 
 static void
@@ -394,6 +391,12 @@ cluster_waits(struct nats_delivery *d)
 	return 1;
 }
 
+static int
+has_room(const struct nats_delivery *d)
+{
+	return d->in_flight < NATS_WIDTH && nats_has_room(d->s->nats);
+}
+
 void
 nats_delivery_run(struct nats_delivery *d)
 {
@@ -410,15 +413,18 @@ nats_delivery_run(struct nats_delivery *d)
 		return;
 	if (cluster_waits(d))
 		return;
-	while (d->in_flight < NATS_WIDTH && nats_has_room(s->nats) &&
-	    pages-- > 0 && page_send(d) > 0)
+	while (has_room(d) && pages-- > 0 && page_send(d) > 0)
 		continue;
 	if (spool_policy(s->spool)->whole && d->updates == 0 &&
 	    stream_update_send(s)) {
 		d->updates = 1;
 		d->in_flight++;
 	}
-	due_timer(d);
+	/* Without room a result wakes this lane; the rows stay due. */
+	if (has_room(d))
+		due_timer(d);
+	else
+		timer_after(d->due, -1);
 }
 
 void

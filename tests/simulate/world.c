@@ -9,6 +9,8 @@
 #include "tests/simulate/world.h"
 
 #define UPTIME_MS HOUR_MS /* at the beginning */
+/* calls at one time: far more than any seed makes when all is well */
+#define AT_ONCE_MAX 200000
 
 struct world_call {
 	int64_t due; /* world_ms() */
@@ -331,6 +333,7 @@ world_run(int64_t ms, void (*check)(void))
 {
 	int64_t until = world.now + ms;
 	struct world_call *call, made;
+	unsigned at_once = 0;
 
 	while (world.n > 0 && world.heap[0]->due <= until) {
 		call = world.heap[0];
@@ -339,8 +342,12 @@ world_run(int64_t ms, void (*check)(void))
 		free(call);
 		if (made.incarnation != processes[made.id].incarnation)
 			continue;
-		if (made.due > world.now)
+		if (made.due > world.now) {
 			world.now = made.due;
+			at_once = 0;
+		}
+		invariant(++at_once < AT_ONCE_MAX,
+		    "calls without an end, and no time passes");
 		world.steps++;
 		process_enter(made.id, made.fn, made.arg);
 		if (check != NULL)

@@ -114,6 +114,12 @@ lane_rest(struct submitter *s)
 }
 
 static void
+lane_nats(struct submitter *s)
+{
+	nats_delivery_run(s->nats_delivery);
+}
+
+static void
 lane_meta(struct submitter *s)
 {
 	meta_delivery_kick(s->meta);
@@ -122,7 +128,8 @@ lane_meta(struct submitter *s)
 static const struct wake_lane lanes[] = { { WAKE_COMMIT_CHECK,
 					      lane_commit_check },
 	{ WAKE_CONFLICT, lane_conflict }, { WAKE_RECONCILE, lane_reconcile },
-	{ WAKE_REST, lane_rest }, { WAKE_META, lane_meta }, { 0, NULL } };
+	{ WAKE_REST, lane_rest }, { WAKE_NATS, lane_nats },
+	{ WAKE_META, lane_meta }, { 0, NULL } };
 
 /* The boxes live as long as the process: those of ended worlds stay here. */
 static struct ended_world {

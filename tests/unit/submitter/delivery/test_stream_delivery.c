@@ -18,7 +18,8 @@
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
-#define SENT_MAX 16
+#define SENT_MAX 192
+#define WIDTH	 128 /* messages under way, in nats_delivery.c */
 #define SCRIPT	 "#!/bin/sh\n"
 
 /* Messages without an answer, and the caller that waits for the answers. */
@@ -54,18 +55,27 @@ nats_use(struct nats *n, struct nats_conf *nc)
 	(void)nc;
 }
 
+static unsigned looks; /* of the lane, since begin() */
+
 int
 nats_is_up(const struct nats *n)
 {
 	(void)n;
+	/* A timer that is due again at once would never let the time pass. */
+	if (++looks > 10000) {
+		CHECK(0);
+		exit(check_done());
+	}
 	return 1;
 }
+
+static int no_room;
 
 int
 nats_has_room(const struct nats *n)
 {
 	(void)n;
-	return 1;
+	return !no_room;
 }
 
 int
@@ -161,14 +171,15 @@ run(void)
 }
 
 static void
-put(int64_t start, unsigned flags, int64_t end, const char *script)
+put_job(uint64_t id, int64_t start, unsigned flags, int64_t end,
+    const char *script)
 {
 	struct job job;
 	int64_t row;
 
 	job_init(&job);
 	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
-	job.key.job = 7;
+	job.key.job = id;
 	job.key.start = start;
 	job.flags = JOB_HAS_START | flags | (end == 0 ? JOB_LIVE : 0);
 	job.end = end;
@@ -177,6 +188,12 @@ put(int64_t start, unsigned flags, int64_t end, const char *script)
 	job_add_host(&job, "n1");
 	spool_put(sim.spool, &job, &row);
 	job_clear(&job);
+}
+
+static void
+put(int64_t start, unsigned flags, int64_t end, const char *script)
+{
+	put_job(7, start, flags, end, script);
 }
 
 /* The state by NATS; RUN_STATE__COUNT when there is no row. */
@@ -202,7 +219,8 @@ begin(void)
 	spool_policy(sim.spool)->to[DEST_NATS] = 1;
 	spool_policy(sim.spool)->script_key = "jobScript";
 	nats_delivery_conf(sim.nats_delivery, NULL);
-	n_sent = refuses = calls = 0;
+	n_sent = refuses = calls = no_room = 0;
+	looks = 0;
 	payload_max = 1024 * 1024;
 	group_most = 0;
 	memset(is_published, 0, sizeof(is_published));
@@ -492,10 +510,55 @@ test_refused(void)
 	sim_end();
 }
 
+/* With as many messages under way as may be, the lane waits for a result. */
+static void
+test_width(void)
+{
+	uint64_t id;
+
+	begin();
+	for (id = 1; id <= WIDTH + 20; id++)
+		put_job(id, 1000, 0, 2000, NULL);
+	run();
+	CHECK_INT(n_sent, WIDTH);
+	looks = 0;
+	sim_run(SIM_MINUTE);
+	CHECK(looks < 10);
+	answers(NATS_SENT, NULL);
+	sim_run(0);
+	CHECK_INT(n_sent, WIDTH + 19);
+	while (n_sent > 0)
+		answers(NATS_SENT, NULL);
+	sim_run(0);
+	CHECK_INT(spool_count(sim.spool, DEST_NATS, START_DUE_ENDED), 0);
+	sim_end();
+}
+
+/* A message makes room, too, when its row is gone. */
+static void
+test_no_room(void)
+{
+	begin();
+	no_room = 1;
+	put(1000, 0, 2000, NULL);
+	run();
+	looks = 0;
+	sim_run(SIM_MINUTE);
+	CHECK(looks < 10);
+	CHECK_INT(n_sent, 0);
+	no_room = 0;
+	answer(12345, NATS_SENT, NULL, &sim);
+	sim_run(0);
+	CHECK_INT(n_sent, 1);
+	sim_end();
+}
+
 int
 main(void)
 {
 	test_changes();
+	test_width();
+	test_no_room();
 	test_full();
 	test_late_script();
 	test_nodes();

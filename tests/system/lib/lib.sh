@@ -8,7 +8,8 @@
 # From run (or by hand): CSA_INST, the installed suite, and CSA_BUILD, where
 # it was built; CC_BACKEND, a real cc-backend instead of the stand-in.
 set -u
-export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8 TZ=UTC
+export LC_ALL=C.UTF-8 TZ=UTC
+[ -n "${PYTHONPYCACHEPREFIX:-}" ] || export PYTHONDONTWRITEBYTECODE=1
 # All limits of time are multiplied by it, here and in the Python files: on a
 # machine that does other work as well only a failure reaches them.
 export LAB_PATIENCE=${LAB_PATIENCE:-1}
@@ -62,13 +63,15 @@ not() { ! "$@"; }
 # patience NUMBER: the limit on this machine, in the same unit
 patience() { echo $(($1 * LAB_PATIENCE)); }
 
-# wait_for SECONDS COMMAND...: polls until it succeeds; 1 when it never did.
+# wait_for SECONDS COMMAND...: polls until it succeeds; 1 when it never did.  The
+# pause grows to 0.4 s: most commands take more CPU time than what they wait for.
 wait_for() {
-	local end=$((SECONDS + $(patience "$1")))
+	local end=$((SECONDS + $(patience "$1"))) pause=1
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
+		sleep 0.$pause
+		[ $pause -ge 4 ] || pause=$((pause + 1))
 	done
 }
 

@@ -159,10 +159,12 @@ record_said(struct reader *r)
 			note_more(" %s", flag_texts[i].text);
 	if (strcmp(job.key.cluster, "alpha") != 0)
 		note_more(" of \"%s\"", job.key.cluster);
-	snprintf(last_message, sizeof(last_message), "%s",
+	/* A precision: snprintf() reads no more of a long text than that. */
+	snprintf(last_message, sizeof(last_message), "%.*s",
+	    (int)sizeof(last_message) - 1,
 	    job.message != NULL ? job.message : "");
-	snprintf(last_script, sizeof(last_script), "%s",
-	    job.script != NULL ? job.script : "");
+	snprintf(last_script, sizeof(last_script), "%.*s",
+	    (int)sizeof(last_script) - 1, job.script != NULL ? job.script : "");
 	job_clear(&job);
 }
 

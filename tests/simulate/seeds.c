@@ -38,6 +38,8 @@
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/world.h"
 
+#define CPU_MAX 3600 /* seconds of one seed */
+
 static struct {
 	uint64_t seed, seeds;
 	int64_t hours;
@@ -53,9 +55,13 @@ static const struct simulation *sim;
 static void
 child_run(uint64_t seed, int quiet, int to)
 {
+	const struct rlimit cpu = { CPU_MAX, CPU_MAX };
 	struct figures f = { 0 };
 	int null;
 
+	/* A call that does not return is a failure, too. */
+	if (setrlimit(RLIMIT_CPU, &cpu) == -1)
+		_exit(2);
 	if (quiet &&
 	    ((null = open("/dev/null", O_WRONLY)) == -1 ||
 		dup2(null, STDOUT_FILENO) == -1))

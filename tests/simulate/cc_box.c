@@ -133,7 +133,12 @@ cc_box_request(const char *method, const char *path, const char *body, size_t n,
 void
 cc_box_commit(void)
 {
+	int any = store_count(true) > 0;
+
 	store_commit();
+	/* A restart must not undo it: the ledger has the number of commits. */
+	if (any)
+		ledger_write("commit", NULL, NULL);
 }
 
 void

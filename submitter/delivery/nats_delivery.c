@@ -31,6 +31,8 @@
 #define NATS_WIDTH 128
 /* ms; an admin has to grant the permission */
 #define PERMISSION_WAIT 60000
+/* ms; when all of the room is used by messages that have no result */
+#define ROOM_WAIT 10000
 /* pages of rows whose streams do not accept records, before other work */
 #define HELD_PAGES 16
 
@@ -420,11 +422,14 @@ nats_delivery_run(struct nats_delivery *d)
 		d->updates = 1;
 		d->in_flight++;
 	}
-	/* Without room a result wakes this lane; the rows stay due. */
+	/*
+	 * Without room the rows stay due, and a result wakes this lane.  An
+	 * answer to the centre uses room, too, and has no result.
+	 */
 	if (has_room(d))
 		due_timer(d);
 	else
-		timer_after(d->due, -1);
+		timer_after(d->due, d->in_flight > 0 ? -1 : ROOM_WAIT);
 }
 
 void

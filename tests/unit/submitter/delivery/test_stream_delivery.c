@@ -550,6 +550,17 @@ test_no_room(void)
 	answer(12345, NATS_SENT, NULL, &sim);
 	sim_run(0);
 	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	sim_run(SIM_MINUTE);
+	/* No result tells that the answers to the centre have gone out. */
+	no_room = 1;
+	put(3000, 0, 4000, NULL);
+	run();
+	sim_run(5000);
+	CHECK_INT(n_sent, 0);
+	no_room = 0;
+	sim_run(10000);
+	CHECK_INT(n_sent, 1);
 	sim_end();
 }
 

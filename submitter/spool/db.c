@@ -193,6 +193,8 @@ spool_step(struct spool *sp, sqlite3_stmt *st)
 {
 	int rc = sqlite3_step(st);
 
+	if (!sqlite3_stmt_readonly(st))
+		sp->page_count = 0;
 	if (rc == SQLITE_ROW)
 		return 1;
 	if (rc != SQLITE_DONE)
@@ -337,6 +339,7 @@ spool_rollback(struct spool *sp)
 	condemn_if_damaged(sp);
 	if (!sqlite3_get_autocommit(sp->db))
 		exec_id(sp, SQL_ROLLBACK);
+	sp->page_count = 0;
 	sp->in_tx = 0;
 	sp->broken = 0;
 	sp->now = sp->durable;
@@ -426,11 +429,23 @@ pages(struct spool *sp, enum sql id)
 	return n;
 }
 
+/*
+ * SQLite compiles this pragma again each time: it is executed only after a
+ * change.  Another process can change a file that is open for reading.
+ */
+static int64_t
+all_pages(struct spool *sp)
+{
+	if (sp->page_count == 0 || sp->read_only)
+		sp->page_count = pages(sp, SQL_PAGES);
+	return sp->page_count;
+}
+
 uint64_t
 spool_bytes(struct spool *sp)
 {
-	return (uint64_t)((pages(sp, SQL_PAGES) - pages(sp, SQL_PAGES_FREE)) *
-	    sp->page);
+	return (
+	    uint64_t)((all_pages(sp) - pages(sp, SQL_PAGES_FREE)) * sp->page);
 }
 
 uint64_t
@@ -444,7 +459,7 @@ int
 spool_no_space(struct spool *sp)
 {
 	return sp->no_space &&
-	    (uint64_t)((pages(sp, SQL_PAGES) + 1) * sp->page) < sp->max_bytes;
+	    (uint64_t)((all_pages(sp) + 1) * sp->page) < sp->max_bytes;
 }
 
 uint64_t

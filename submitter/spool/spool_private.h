@@ -248,7 +248,8 @@ struct spool {
 	uint64_t forbidden;
 	int64_t keep;
 	uint64_t max_bytes;
-	int64_t page; /* bytes */
+	int64_t page;	    /* bytes */
+	int64_t page_count; /* 0 = not known since the last change */
 	/* evict.c: positions of the walks */
 	int64_t age_at[3]; /* cluster, job, start */
 	unsigned shed_in;

@@ -40,8 +40,8 @@ static int
 tombs_read(struct spool *sp, int64_t tombs[][4], int max)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_PAGE,
-	    VALUES(INT(sp->age_at[0]), INT(sp->age_at[1]), INT(sp->age_at[2]),
-		INT(max)));
+	    VALUES(INT(sp->now.age_at[0]), INT(sp->now.age_at[1]),
+		INT(sp->now.age_at[2]), INT(max)));
 	int rc = 0, n = 0, k;
 
 	if (st == NULL)
@@ -55,36 +55,55 @@ tombs_read(struct spool *sp, int64_t tombs[][4], int max)
 	return rc == -1 ? -1 : n;
 }
 
-int
-spool_age(struct spool *sp, int64_t wall, int max)
+static int
+at_beginning(const struct spool *sp)
 {
-	int64_t tombs[TOMBS_PAGE][4], until = wall - sp->keep;
-	int n, i, gone = 0;
+	const int64_t *at = sp->now.age_at;
 
-	if (max > TOMBS_PAGE)
-		max = TOMBS_PAGE;
-	if (sp->now.low_water > until)
-		until = sp->now.low_water;
-	if (spool_resources_age(sp, wall) == -1 ||
-	    (n = tombs_read(sp, tombs, max)) == -1)
+	return at[0] == 0 && at[1] == 0 && at[2] == 0;
+}
+
+/* Removes the old ones of a page: how many, or -1. */
+static int
+page_age(struct spool *sp, int64_t until, int max)
+{
+	int64_t tombs[TOMBS_PAGE][4], end;
+	int n = tombs_read(sp, tombs, max), i, gone = 0;
+
+	if (n == -1)
 		return -1;
-	memset(sp->age_at, 0, sizeof(sp->age_at));
-	if (n > 0 && n == max)
-		memcpy(sp->age_at, tombs[n - 1], sizeof(sp->age_at));
+	if (at_beginning(sp))
+		sp->now.age_oldest = INT64_MAX;
 	for (i = 0; i < n; i++) {
-		if (tombs[i][2] + spool_lasted(tombs[i][3]) >= until)
+		end = tombs[i][2] + spool_lasted(tombs[i][3]);
+		if (end >= until) {
+			spool_tomb_ended(sp, end);
 			continue;
+		}
 		if (tomb_drop(sp, tombs[i]) == -1)
 			return -1;
 		gone++;
 	}
+	memset(sp->now.age_at, 0, sizeof(sp->now.age_at));
+	if (n > 0 && n == max)
+		memcpy(sp->now.age_at, tombs[n - 1], sizeof(sp->now.age_at));
+	else
+		sp->now.tomb_oldest = sp->now.age_oldest;
 	return gone;
 }
 
-static int
-at_beginning(const struct spool *sp)
+int
+spool_age(struct spool *sp, int64_t wall, int max)
 {
-	return sp->age_at[0] == 0 && sp->age_at[1] == 0 && sp->age_at[2] == 0;
+	int64_t until = wall - sp->keep;
+
+	if (sp->now.low_water > until)
+		until = sp->now.low_water;
+	if (spool_resources_age(sp, wall) == -1)
+		return -1;
+	if (at_beginning(sp) && until <= sp->now.tomb_oldest)
+		return 0;
+	return page_age(sp, until, max < TOMBS_PAGE ? max : TOMBS_PAGE);
 }
 
 /*

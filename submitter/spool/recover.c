@@ -240,6 +240,7 @@ tombs_take(struct damaged_file *w)
 	long left = TOMBS_MAX;
 	int c;
 
+	spool_tomb_ended(w->sp, 0); /* may be as old as it says */
 	while (st != NULL && left-- > 0 && sqlite3_step(st) == SQLITE_ROW) {
 		name = name_of(w, sqlite3_column_int(st, 0));
 		if (name == NULL)

@@ -242,6 +242,7 @@ tomb_add(struct spool *sp, const struct spool_run *run, int64_t start,
 {
 	int64_t lasted = run->end > start ? run->end - start : 0;
 
+	spool_tomb_ended(sp, start + lasted);
 	return spool_change(sp, SQL_TOMB_ADD,
 	    VALUES(INT(run->cluster), INT(run->key.job), INT(start),
 		INT(is_false_start ? -1 - lasted : lasted),

@@ -209,6 +209,10 @@ struct tally {
 	int64_t late;
 	/* records that ended before it are not accepted; 0 = none */
 	int64_t low_water;
+	/* evict.c: the position of the walk over the tombstones */
+	int64_t age_at[3];   /* cluster, job, start */
+	int64_t age_oldest;  /* end of the oldest run that this walk kept */
+	int64_t tomb_oldest; /* no run of a tombstone ended before */
 	int64_t resources;
 	int64_t resource_bytes; /* of their share */
 	struct spool_cluster {
@@ -250,8 +254,7 @@ struct spool {
 	uint64_t max_bytes;
 	int64_t page;	    /* bytes */
 	int64_t page_count; /* 0 = not known since the last change */
-	/* evict.c: positions of the walks */
-	int64_t age_at[3]; /* cluster, job, start */
+	/* evict.c: the position of the walk over the scripts */
 	unsigned shed_in;
 	struct spool_after shed_at;
 	const struct spool_observer *observer; /* NULL = none */
@@ -372,5 +375,15 @@ void spool_quarantine_file(const char *path, const char *why);
 /* Counts a row that was added (n = 1) or removed (-1). */
 void spool_tally(struct spool *sp, const enum run_state state[DEST__COUNT],
     int n);
+
+/* A tombstone of a run that ended at this time is added or stays. */
+static inline void
+spool_tomb_ended(struct spool *sp, int64_t end)
+{
+	if (end < sp->now.tomb_oldest)
+		sp->now.tomb_oldest = end;
+	if (end < sp->now.age_oldest)
+		sp->now.age_oldest = end;
+}
 
 #endif

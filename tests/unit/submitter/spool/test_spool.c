@@ -971,6 +971,54 @@ test_stub(void)
 	file_remove();
 }
 
+static void
+tomb_make(struct spool *sp, uint64_t id, int64_t start, int64_t end)
+{
+	struct spool_run run;
+	int64_t row;
+
+	CHECK_INT(put(sp, id, start, end, &row), PUT_NEW);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(spool_finish(sp, &run), 0);
+	CHECK_INT(spool_commit(sp), 0);
+}
+
+/*
+ * A walk over the tombstones finds each old one, also one of a run that ended
+ * before those of the walk before, one of a walk that was not committed, and
+ * one that came behind the position of the walk.
+ */
+static void
+test_age(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+
+	tomb_make(sp, 7, 1000, 2000);
+	CHECK_INT(spool_age(sp, 2000 + WEEK, 100), 0);
+	tomb_make(sp, 8, 500, 900);
+	CHECK_INT(spool_age(sp, 900 + WEEK, 100), 0);
+	CHECK_INT(spool_age(sp, 901 + WEEK, 100), 1);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_age(sp, 2001 + WEEK, 100), 1);
+	spool_rollback(sp);
+	CHECK_INT(spool_age(sp, 2001 + WEEK, 100), 1);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_age(sp, 2001 + WEEK, 100), 0);
+
+	/* One of a page: the walk is behind job 9 when job 5 comes. */
+	tomb_make(sp, 9, 2500, 3000);
+	tomb_make(sp, 10, 2500, 4000);
+	tomb_make(sp, 11, 2500, 2900);
+	CHECK_INT(spool_age(sp, 3000 + WEEK, 1), 0);
+	tomb_make(sp, 5, 2000, 2800);
+	CHECK_INT(spool_age(sp, 3000 + WEEK, 1), 0);
+	CHECK_INT(spool_age(sp, 3000 + WEEK, 1), 1);
+	CHECK_INT(spool_age(sp, 3000 + WEEK, 1), 0);
+	CHECK_INT(spool_age(sp, 3000 + WEEK, 1), 1);
+	spool_close(sp);
+	file_remove();
+}
+
 #define TOMBS 20000
 
 /*
@@ -1189,6 +1237,7 @@ main(void)
 	test_migration();
 	test_stub_v1();
 	test_stub();
+	test_age();
 	test_evict();
 	test_shed();
 	test_shrink();

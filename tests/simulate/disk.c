@@ -21,7 +21,7 @@ struct file {
 	uint8_t *now, *kept; /* kept: what a power cut leaves */
 	size_t len, kept_len, cap, kept_cap;
 	uint8_t *touched; /* by sector, since the last flush */
-	size_t touched_cap;
+	size_t touched_cap, touched_end;
 	int there;
 	int was_there; /* flushed ever */
 	int locks;     /* open handles with a lock */
@@ -182,6 +182,16 @@ touch(struct file *f, size_t from, size_t to)
 	room(&f->touched, &f->touched_cap, to / SECTOR + 1);
 	for (s = from / SECTOR; s <= (to - 1) / SECTOR; s++)
 		f->touched[s] = 1;
+	if (s > f->touched_end)
+		f->touched_end = s;
+}
+
+static void
+touched_clear(struct file *f)
+{
+	if (f->touched_end > 0)
+		memset(f->touched, 0, f->touched_end);
+	f->touched_end = 0;
 }
 
 /* 0, or -ENOSPC. */
@@ -261,14 +271,13 @@ file_flush(struct file *f)
 	size_t s, n;
 
 	room(&f->kept, &f->kept_cap, f->len);
-	for (s = 0; s * SECTOR < f->len; s++) {
-		if (s >= f->touched_cap || !f->touched[s])
+	for (s = 0; s < f->touched_end && s * SECTOR < f->len; s++) {
+		if (!f->touched[s])
 			continue;
 		n = f->len - s * SECTOR < SECTOR ? f->len - s * SECTOR : SECTOR;
 		memcpy(f->kept + s * SECTOR, f->now + s * SECTOR, n);
 	}
-	if (f->touched != NULL)
-		memset(f->touched, 0, f->touched_cap);
+	touched_clear(f);
 	f->kept_len = f->len;
 	f->was_there = 1;
 }
@@ -292,7 +301,7 @@ file_cut(struct file *f)
 	if (len > f->kept_len)
 		memset(f->kept + f->kept_len, 0, len - f->kept_len);
 	for (s = 0; s * SECTOR < len; s++) {
-		if (s >= f->touched_cap || !f->touched[s] ||
+		if (s >= f->touched_end || !f->touched[s] ||
 		    prng_chance(&disk.random, 500000))
 			continue;
 		n = len - s * SECTOR < SECTOR ? len - s * SECTOR : SECTOR;
@@ -300,8 +309,7 @@ file_cut(struct file *f)
 	}
 	if (len > 0)
 		memcpy(f->now, f->kept, len);
-	if (f->touched != NULL)
-		memset(f->touched, 0, f->touched_cap);
+	touched_clear(f);
 	f->len = f->kept_len = len;
 }
 

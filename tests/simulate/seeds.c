@@ -66,6 +66,8 @@ child_run(uint64_t seed, int quiet, int to)
 	    ((null = open("/dev/null", O_WRONLY)) == -1 ||
 		dup2(null, STDOUT_FILENO) == -1))
 		_exit(2);
+	if (quiet && !options.twice)
+		trace_mode_set(TRACE_NONE);
 	sim->run(seed, options.hours, options.no_faults, &f);
 	fflush(stdout);
 	_exit(write(to, &f, sizeof(f)) == sizeof(f) ? 0 : 2);

@@ -116,6 +116,8 @@ trace(const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	if (log_book.mode == TRACE_NONE)
+		return;
 	n = snprintf(line, LINE_MAX, "%5lld:%02d:%02d.%03d %-9s ",
 	    (long long)(ms / HOUR_MS), (int)(ms / MINUTE_MS % 60),
 	    (int)(ms / SECOND_MS % 60), (int)(ms % 1000),

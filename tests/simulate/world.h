@@ -135,8 +135,9 @@ uint64_t world_steps(void);
 /* --- trace and invariants --- */
 
 enum trace_mode {
-	TRACE_LAST, /* keep the last lines for a failure */
-	TRACE_PRINT /* print each line at once */
+	TRACE_LAST,  /* keep the last lines for a failure */
+	TRACE_PRINT, /* print each line at once */
+	TRACE_NONE   /* nobody reads it: a seed that fails runs again */
 };
 void trace_mode_set(enum trace_mode mode);
 /* One line about the current process, without a newline. */

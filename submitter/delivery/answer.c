@@ -79,6 +79,27 @@ start_accepted(struct submitter *s, struct spool_run *run)
 						  RUN_EVENT_COMMITTED);
 }
 
+/*
+ * A later run replaces the run, and cc-backend does not have it: nothing is to be
+ * deleted, and the later run waits no longer.
+ */
+static void
+superseded_drop(struct submitter *s, struct spool_run *run, const char *reason)
+{
+	struct spool_run copy;
+
+	if (run_move(s->spool, run, DEST_REST, RUN_EVENT_DROPPED, DUE_KEEP,
+		NULL) == -1)
+		return;
+	log_info("%s is not in cc-backend (%s); a later run replaces it",
+	    run_key_text(&run->key), reason);
+	run->flags &= ~RUN_SUPERSEDED;
+	run->flags |= RUN_FORGET_AFTER_DELETE;
+	copy = *run;
+	run_save(s, run);
+	start_settled(s, &copy, DEST_REST);
+}
+
 void
 run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
     enum reject_class class, const char *reason)
@@ -87,6 +108,10 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	int is_stop = run->state[dest] == STOP_DUE ||
 	    run->state[dest] == DELETE_DUE;
 
+	if (dest == DEST_REST && !is_stop && (run->flags & RUN_SUPERSEDED)) {
+		superseded_drop(s, run, reason);
+		return;
+	}
 	/*
 	 * A later run may replace another run of the job, which is deleted
 	 * first.

@@ -341,6 +341,57 @@ refused(const char *running, const char *all)
 	sim_answer(REQUEST_LIST, 200, all);
 }
 
+/* The end of a run of job 7, which was requeued after ten seconds. */
+static void
+requeued(int64_t start)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 7;
+	job.key.start = start;
+	job.submit = 900;
+	job.end = start + 10;
+	job.state = END_REQUEUED;
+	job.flags = JOB_HAS_START;
+	CHECK_INT(spool_put(sim.spool, &job, &row), PUT_MERGED);
+	job_clear(&job);
+}
+
+/*
+ * requeuedRuns=last: cc-backend refuses the second run because of the first one.
+ * Meanwhile the third run replaces both.  It does not wait for the second one,
+ * which cc-backend does not have.
+ */
+static void
+test_refused_and_replaced(void)
+{
+	sim_begin();
+	sim_connect();
+	spool_policy(sim.spool)->last_requeued = 1;
+	spool_policy(sim.spool)->wait_commit = 0;
+	sim_put(7, 1000, 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_put(7, 1100, 0);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	CHECK_INT(sim_state(7, 1100), START_CONFLICT);
+	sim_put(7, 1200, 0);
+	CHECK_INT(sim_state(7, 1200), START_BLOCKED);
+	requeued(1000);
+	requeued(1100);
+	sim_run(200);
+	sim_answer(REQUEST_DELETE, 200, "{}");
+	CHECK_INT(sim_state(7, 1000), RUN_STATE__COUNT);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_state(7, 1100), RUN_STATE__COUNT);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"startTime\":1200") != NULL);
+	sim_end();
+}
+
 static void
 test_duplicate(void)
 {
@@ -490,6 +541,7 @@ main(void)
 	test_overdue_time();
 	test_interval_long();
 	test_duplicate();
+	test_refused_and_replaced();
 	test_repair_interval();
 	test_failures();
 	test_stop_no_run();

@@ -119,8 +119,12 @@ book_check(void)
 	entries_check(db);
 	sqlite3_close(db);
 	for (i = 0; (t = truth_run(i)) != NULL; i++) {
-		/* A second stop cannot tell whose stop was the first. */
-		invariant(!t->differs || t->lost || t->in_spool || t->stops > 1,
+		/*
+		 * The answer to a second stop does not tell whose stop was the
+		 * first; a connection that breaks repeats one, too.
+		 */
+		invariant(!t->differs || t->lost || t->in_spool ||
+			t->stops > 1 || t->handled > 1,
 		    "job %llu was stopped by another client with another end, "
 		    "and is not listed",
 		    (unsigned long long)t->job);

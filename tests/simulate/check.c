@@ -125,18 +125,23 @@ check_request(const char *path, const char *body, size_t n)
 	json_decref(object);
 }
 
-/* Without a cache the run is visible at once. */
 void
 check_handled(const char *path, const char *body, size_t n, int status)
 {
+	int start = strstr(path, "jobs/start_job/") != NULL;
+	int stop = strstr(path, "jobs/stop_job/") != NULL;
 	json_error_t error;
 	json_t *object;
 
-	if (status != 201 || backend_version() == CC_1_5_4 ||
-	    strstr(path, "jobs/start_job/") == NULL)
+	/* Without a cache the run is visible at once. */
+	start &= status == 201 && backend_version() != CC_1_5_4;
+	if (!start && !stop)
 		return;
 	object = json_loadb(body, n, 0, &error);
-	run_of(object, "start")->listed = 1;
+	if (start)
+		run_of(object, "start")->listed = 1;
+	else
+		run_of(object, "stop")->handled++;
 	json_decref(object);
 }
 

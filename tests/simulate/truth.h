@@ -35,6 +35,7 @@ struct truth_run {
 	int foreign;	  /* another client has stopped it */
 	int differs;	  /* with another end, at the end */
 	unsigned stops;	  /* requests of the submitter */
+	unsigned handled; /* stops that cc-backend has handled */
 	int ran;	  /* its prolog did not fail */
 	int may_lack;	  /* it was requeued in the second of its start */
 	int twin_row;	  /* of the other suite: its row in cc-backend */

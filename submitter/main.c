@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -329,6 +330,14 @@ on_long(void *arg)
 	worker_alive(arg);
 }
 
+static struct spool *
+spool_begin(const struct conf *conf, char *reason, size_t size)
+{
+	return spool_open(SPOOL_FILE,
+	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES),
+	    conf_int(conf, CONF_QUERY_MAX_SPAN) + TOMB_MARGIN, reason, size);
+}
+
 static void
 spool_begin_or_die(struct submitter *s)
 {
@@ -336,10 +345,10 @@ spool_begin_or_die(struct submitter *s)
 	char reason[512];
 
 	spool_on_long(on_long, s->w);
-	s->spool = spool_open(SPOOL_FILE,
-	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES),
-	    conf_int(conf, CONF_QUERY_MAX_SPAN) + TOMB_MARGIN, reason,
-	    sizeof(reason));
+	s->spool = spool_begin(conf, reason, sizeof(reason));
+	/* On a full disk SQLite's log has no space; the reserve is for that. */
+	if (s->spool == NULL && errno == ENOSPC && intake_remove_reserve() == 0)
+		s->spool = spool_begin(conf, reason, sizeof(reason));
 	if (s->spool == NULL)
 		fatalx("the spool cannot be opened: %s", reason);
 	spool_inflight(s->spool, &s->w->inflight);

@@ -42,6 +42,11 @@ struct intake_ops {
 };
 
 /*
+ * Removes the file that keeps space for a full disk, before the spool is open;
+ * it is made again when there is space.  0, or -1 with errno.
+ */
+int intake_remove_reserve(void);
+/*
  * Borrows ops.  Lives as long as the process; fatalx() when out of memory.
  */
 struct intake *intake_new(struct submitter *s, const struct intake_ops *ops);

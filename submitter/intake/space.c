@@ -198,6 +198,12 @@ space_free_some(struct intake *b)
 	return IDLE_MS;
 }
 
+int
+intake_remove_reserve(void)
+{
+	return unlink(RESERVE_FILE);
+}
+
 static int64_t
 reserve_size(struct intake *b)
 {
@@ -211,7 +217,7 @@ space_release_reserve(struct intake *b)
 {
 	if (!spool_no_space(b->s->spool) || !b->reserve)
 		return 0;
-	if (unlink(RESERVE_FILE) == -1)
+	if (intake_remove_reserve() == -1)
 		log_warn("cannot remove %s", RESERVE_FILE);
 	b->reserve = 0;
 	b->no_disk = 1;
@@ -260,7 +266,7 @@ space_make_reserve(struct intake *b)
 			log_warn("no space for a reserve of %lld KiB for a "
 				 "full disk",
 			    (long long)(reserve_size(b) >> 10));
-		unlink(RESERVE_FILE);
+		intake_remove_reserve();
 	}
 	if (fd != -1)
 		close(fd);

@@ -365,7 +365,7 @@ try_open(const char *path, int *damaged, char *reason, size_t size)
 {
 	struct spool *sp = calloc(1, sizeof(*sp));
 	const char *wrong = "out of memory";
-	int d;
+	int d, is_full = 0;
 
 	*damaged = 0;
 	if (sp == NULL || (sp->path = strdup(path)) == NULL)
@@ -399,8 +399,10 @@ fail:
 		d = sqlite3_errcode(sp->db);
 		*damaged = sp->damaged || d == SQLITE_CORRUPT ||
 		    d == SQLITE_NOTADB;
+		is_full = sp->no_space || d == SQLITE_FULL;
 	}
 	spool_close(sp);
+	errno = is_full ? ENOSPC : 0;
 	return NULL;
 }
 
@@ -437,8 +439,10 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	mode_t old_mask;
 	int damaged;
 
-	if (is_foreign_file(path, reason, size))
+	if (is_foreign_file(path, reason, size)) {
+		errno = 0;
 		return NULL;
+	}
 	modes_restrict(path);
 	old_mask = umask(077);
 	sp = try_open(path, &damaged, reason, size);

@@ -283,6 +283,51 @@ may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 }
 
 static int
+is_within_a_day(int64_t start, const struct spool_run *run)
+{
+	return start < run->key.start &&
+	    run->key.start - start < DUPLICATE_SECONDS;
+}
+
+/* Is a run of the job done that ran for longer than one that is requeued early? */
+static int
+has_long_tomb(struct spool *sp, const struct spool_run *run)
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_TOMB_OF_JOB,
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(JOB_RUNS_MAX)));
+	int found = 0;
+
+	while (st != NULL && !found && spool_step(sp, st) == 1)
+		found = sqlite3_column_int64(st, 1) > REQUEUED_EARLY &&
+		    is_within_a_day(sqlite3_column_int64(st, 0), run);
+	if (st != NULL)
+		sqlite3_reset(st);
+	return found;
+}
+
+/*
+ * cc-backend refuses the run because of an earlier one that stays there.  Then
+ * it replaces no run: both would be missing.
+ */
+static int
+is_refused_anyway(struct spool *sp, const struct spool_run *run,
+    const struct spool_run *rows, int n)
+{
+	enum run_state state;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		state = rows[i].state[DEST_REST];
+		if (is_within_a_day(rows[i].key.start, run) &&
+		    !(rows[i].flags & RUN_REQUEUED_EARLY) &&
+		    !is_superseded(&rows[i]) && state != RUN_NONE &&
+		    state != START_REJECTED && state != BACKFILL_HELD)
+			return 1;
+	}
+	return has_long_tomb(sp, run);
+}
+
+static int
 supersede_one(struct spool *sp, struct spool_run *early,
     const struct spool_run *run)
 {
@@ -320,7 +365,8 @@ spool_supersede(struct spool *sp, struct spool_run *run)
 		return 0;
 	n = siblings(sp, run, &rows);
 	for (i = 0; i < n && rc == 0; i++) {
-		if (may_be_superseded(&rows[i], run))
+		if (may_be_superseded(&rows[i], run) &&
+		    !is_refused_anyway(sp, run, rows, n))
 			rc = supersede_one(sp, &rows[i], run);
 		any |= rows[i].key.start < run->key.start && rows[i].id != 0 &&
 		    is_superseded(&rows[i]);

@@ -16,8 +16,6 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-#define REQUEUED_EARLY 60 /* seconds; see requeuedRuns */
-
 /*
  * The record has changed.  A later revision is higher, also that of another
  * spool of the same cluster: the two controllers have about the same time.

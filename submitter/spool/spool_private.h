@@ -354,6 +354,7 @@ int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */
 int spool_add(struct spool *sp, struct spool_run *run);
 /* job_order.c */
+#define REQUEUED_EARLY 60 /* seconds; see requeuedRuns */
 int spool_is_start(enum run_state state);
 /*
  * Puts the run into the order of its job: it waits for an older run that is

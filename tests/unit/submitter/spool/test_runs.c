@@ -325,7 +325,7 @@ test_last(void)
 {
 	struct spool *sp = spool_begin_test(1, 0);
 	struct run_key key = { "alpha", 63, 1000 };
-	int64_t a, b;
+	int64_t a, b, c;
 
 	sp = again(sp);
 	/* Delivered in full: kept, over a restart, until the later one comes. */
@@ -391,6 +391,26 @@ test_last(void)
 	CHECK_INT(put_flags(sp, 63, 1200, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
 	CHECK(spool_is_done(sp, &key));
 	CHECK_INT(state_of(sp, b, DEST_REST), START_DUE);
+
+	/* A long run before it stays, and cc-backend refuses the later one. */
+	CHECK_INT(put_flags(sp, 66, 1000, 0, 1100, END_REQUEUED, &a), PUT_NEW);
+	sent_as(sp, a, STOP_DUE);
+	CHECK_INT(put_flags(sp, 66, 1200, 0, 1220, END_REQUEUED, &b), PUT_NEW);
+	sent_as(sp, b, RUN_DONE);
+	CHECK_INT(put_flags(sp, 66, 1400, 0, 1410, END_REQUEUED, &c), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), KEPT_REPLACEABLE);
+	CHECK_INT(state_of(sp, c, DEST_REST), START_DUE_ENDED);
+	/* also when only its tombstone is left */
+	sent_as(sp, c, START_REJECTED);
+	sent_as(sp, a, RUN_DONE);
+	CHECK_INT(state_of(sp, a, DEST_REST), RUN_STATE__COUNT);
+	CHECK_INT(put_flags(sp, 66, 1600, JOB_LIVE, 0, END_NOT, &c), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), KEPT_REPLACEABLE);
+	CHECK_INT(state_of(sp, c, DEST_REST), START_DUE);
+	sent_as(sp, c, START_REJECTED);
+	/* and a day after it, the later one replaces what was requeued early */
+	CHECK_INT(put_flags(sp, 66, 87405, JOB_LIVE, 0, END_NOT, &c), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), DELETE_DUE);
 
 	/* A day later nothing has to make way. */
 	CHECK_INT(put_flags(sp, 64, 1000, 0, 1020, END_REQUEUED, &a), PUT_NEW);

@@ -119,7 +119,8 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	if (dest == DEST_REST && run->state[dest] == START_CONFLICT &&
 	    spool_supersede(s->spool, run) == 1) {
 		run_save(s, run);
-		wake(s, WAKE_DELIVERY);
+		/* The other run may itself wait, and not for this one any more. */
+		start_settled(s, run, DEST_REST);
 		return;
 	}
 	if (run_move(s->spool, run, dest, RUN_EVENT_REJECTED, DUE_NOW,

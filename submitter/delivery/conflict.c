@@ -22,6 +22,7 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/net/http.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 
 /* ms until the first list, so that it serves several runs */
 #define CONFLICT_GATHER 200
@@ -119,6 +120,24 @@ refuse_double(struct conflict *k, struct spool_run *run)
 }
 
 /*
+ * cc-backend refused the start and does not have the run.  It may have accepted
+ * an earlier request and lost the run since, with its cache or at a restore.  So
+ * the start is repeated once, unless a later run replaces the run.
+ */
+static void
+refused_settle(struct conflict *k, struct spool_run *run)
+{
+	if (run->flags & (RUN_REFUSED_ONCE | RUN_SUPERSEDED)) {
+		refuse_double(k, run);
+		return;
+	}
+	run->flags |= RUN_REFUSED_ONCE;
+	run_move(k->s->spool, run, DEST_REST, RUN_EVENT_OVERDUE, DUE_NOW, NULL);
+	run_save(k->s, run);
+	wake(k->s, WAKE_DELIVERY);
+}
+
+/*
  * Applies the list to one run; last: a run that is not in it is not in
  * cc-backend.
  */
@@ -142,7 +161,7 @@ conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 		else if (is_stop)
 			foreign_stop_unknown(s, &run);
 		else
-			refuse_double(k, &run);
+			refused_settle(k, &run);
 	}
 	a->shown = SETTLED;
 }

@@ -44,7 +44,7 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_COMMITTED] = "start accepted, commit not awaited",
 	[RUN_EVENT_LISTED] = "listed as running",
 	[RUN_EVENT_LISTED_STOPPED] = "listed as stopped",
-	[RUN_EVENT_OVERDUE] = "not listed in time",
+	[RUN_EVENT_OVERDUE] = "not listed",
 	[RUN_EVENT_DUPLICATE] = "refused as duplicate",
 	[RUN_EVENT_LOST] = "runs in Slurm, not listed",
 	[RUN_EVENT_ENDED] = "end known",
@@ -140,7 +140,8 @@ static const struct {
 	    S(START_DUE_ENDED) | S(START_BLOCKED) | S(STOP_DUE) |
 		S(START_REJECTED) | S(STOP_REJECTED) | S(BACKFILL_HELD),
 	    NEVER, RUN_DONE, 0 },
-	{ REST, RUN_EVENT_OVERDUE, S(STARTED) | S(STOP_BLOCKED), START_DUE,
+	{ REST, RUN_EVENT_OVERDUE,
+	    S(STARTED) | S(STOP_BLOCKED) | S(START_CONFLICT), START_DUE,
 	    START_DUE_ENDED, 0 },
 	{ REST, RUN_EVENT_LOST, S(START_COMMITTED), START_DUE, NEVER, 1 },
 	/* answers to a stop */

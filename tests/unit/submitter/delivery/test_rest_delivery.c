@@ -393,6 +393,12 @@ test_duplicate(void)
 	    "{\"jobs\":[{\"jobId\":2,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"jobState\":\"completed\",\"duration\":100}]}");
 	CHECK_INT(state_of(b), RUN_STATE__COUNT);
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_START, 3));
+	answer(0, 422, DOUBLE);
+	turn(500, 1);
+	answer(0, 200, "{\"jobs\":[]}");
+	answer(0, 200, "{\"jobs\":[]}");
 	CHECK_INT(state_of(c), START_REJECTED);
 	turn(300, 0);
 	CHECK_INT(n_sent, 0);
@@ -682,12 +688,16 @@ test_foreign_stop_running(void)
 static void
 test_halves(void)
 {
+	struct spool_run run;
 	int64_t rows[8];
 	int i;
 
 	begin();
 	for (i = 0; i < 8; i++) {
 		rows[i] = put((uint64_t)(i + 1), 1000 + i, 2000 + i);
+		CHECK_INT(spool_get(s.spool, rows[i], &run), 1);
+		run.flags |= RUN_REFUSED_ONCE;
+		CHECK_INT(spool_save(s.spool, &run), 0);
 		state_set(rows[i], START_CONFLICT);
 	}
 	backend_up();

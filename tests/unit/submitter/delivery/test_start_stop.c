@@ -392,6 +392,53 @@ test_refused_and_replaced(void)
 	sim_end();
 }
 
+/* The start that waits is refused, and no list shows the run. */
+static void
+refuse(void)
+{
+	sim_answer(REQUEST_START, 422, REFUSED);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+}
+
+/*
+ * requeuedRuns=last: the second run was rejected, and waits since it replaces the
+ * first one.  The third run replaces it, and is refused itself: the second one
+ * waits no longer, and the third one waits for it.
+ */
+static void
+test_both_wait(void)
+{
+	sim_begin();
+	sim_connect();
+	spool_policy(sim.spool)->last_requeued = 1;
+	spool_policy(sim.spool)->wait_commit = 0;
+	sim_put(7, 1000, 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_put(7, 1100, 0);
+	refuse();
+	refuse();
+	CHECK_INT(sim_state(7, 1100), START_REJECTED);
+	sim_put(7, 1200, 0);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	requeued(1000);
+	CHECK_INT(sim_state(7, 1100), START_BLOCKED);
+	sim_run(150);
+	sim_answer(REQUEST_DELETE, 200, "{}");
+	CHECK_INT(sim_state(7, 1000), RUN_STATE__COUNT);
+	requeued(1100);
+	CHECK_INT(sim_state(7, 1100), START_BLOCKED);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	refuse();
+	CHECK_INT(sim_state(7, 1200), START_BLOCKED);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"startTime\":1100") != NULL);
+	sim_end();
+}
+
 static void
 test_duplicate(void)
 {
@@ -408,8 +455,18 @@ test_duplicate(void)
 	CHECK_INT(sim_state(2, 1000), STOPPED_BY_OTHERS);
 	CHECK_INT(sim_waits(REQUEST_STOP) + sim_waits(REQUEST_DELETE), 0);
 	sim_end();
+	/* cc-backend accepted an earlier request and has lost the run since */
+	refused(EMPTY, EMPTY);
+	CHECK_INT(sim_state(2, 1000), START_DUE_ENDED);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(2, 1000), STOP_BLOCKED);
+	sim_end();
 	/* another run of the job is there: rejected, and kept */
 	refused(EMPTY, EMPTY);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
 	CHECK_INT(sim_state(2, 1000), START_REJECTED);
 	sim_run(SIM_HOUR);
 	CHECK_INT(sim_waits(REQUEST_START), 0);
@@ -542,6 +599,7 @@ main(void)
 	test_interval_long();
 	test_duplicate();
 	test_refused_and_replaced();
+	test_both_wait();
 	test_repair_interval();
 	test_failures();
 	test_stop_no_run();

@@ -173,8 +173,11 @@ note_stopped(const struct cc_row *row, void *arg)
 	struct truth_run *t = truth_find((uint64_t)row->job, row->start);
 
 	(void)arg;
+	if (t == NULL)
+		return;
+	t->was_there = 1;
 	/* 2: stopped before the loss */
-	if (t != NULL && strcmp(row->state, "running") != 0)
+	if (strcmp(row->state, "running") != 0)
 		t->in_cc = 2;
 }
 
@@ -184,8 +187,14 @@ note_kept(const struct cc_row *row, void *arg)
 	struct truth_run *t = truth_find((uint64_t)row->job, row->start);
 
 	(void)arg;
-	if (t != NULL && strcmp(row->state, "running") != 0)
-		t->in_cc = 1;
+	if (t == NULL)
+		return;
+	t->was_there = 0;
+	if (strcmp(row->state, "running") == 0)
+		return;
+	if (t->in_cc == 0)
+		t->is_back = 1;
+	t->in_cc = 1;
 }
 
 void
@@ -212,6 +221,11 @@ check_after_loss(void)
 			    (unsigned long long)t->job);
 		}
 		t->in_cc = 0;
+		t->vanished += t->was_there;
+		t->was_there = 0;
+		/* A run whose stop finds no run is started again, once. */
+		if (t->vanished > 1)
+			t->lost = 1;
 	}
 }
 
@@ -297,7 +311,8 @@ check_is_replaced(const struct truth_run *t)
 
 /*
  * cc-backend refuses a run that starts within a day of another one that it has,
- * also of a later one: a run that ends before the next poll is reported after it.
+ * also of a later one: a run that ends before the next poll, or whose accepted
+ * start was lost, is reported after it.  It may lose the other one afterwards.
  */
 int
 check_is_refused(const struct truth_run *t)
@@ -307,11 +322,12 @@ check_is_refused(const struct truth_run *t)
 
 	for (o = t->older; o != NULL; o = o->older)
 		if (o->ran && t->start - o->start < REFUSED_WITHIN &&
-		    (!last_requeued || !is_requeued_early(o)))
+		    (!last_requeued || !is_requeued_early(o) || o->is_back))
 			return 1;
 	for (i = 0; (o = truth_run(i)) != NULL; i++)
 		if (o->job == t->job && o->start > t->start &&
-		    o->start - t->start < REFUSED_WITHIN && o->in_cc == 1)
+		    o->start - t->start < REFUSED_WITHIN &&
+		    (o->in_cc == 1 || o->lost))
 			return 1;
 	return 0;
 }

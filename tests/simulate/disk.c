@@ -16,6 +16,8 @@
 #define NAME_LEN  256
 #define SECTOR	  512
 
+#define RESERVE_NAME "spool.reserve" /* submitter/intake/space.c */
+
 struct file {
 	char name[NAME_LEN];
 	uint8_t *now, *kept; /* kept: what a power cut leaves */
@@ -97,6 +99,13 @@ void
 disk_capacity(size_t bytes)
 {
 	disk.capacity = bytes;
+}
+
+int
+disk_is_full(void)
+{
+	return disk.capacity < SIZE_MAX / 4 &&
+	    disk_find(RESERVE_NAME) == -ENOENT;
 }
 
 void

@@ -30,6 +30,8 @@ void disk_power_cut(void);
 /* Bytes of all files that may be in use; less than in use is a full disk. */
 void disk_capacity(size_t bytes);
 size_t disk_used(void);
+/* Is there a limit, and no reserve that the submitter can remove? */
+int disk_is_full(void);
 /* 1: each write and flush fails with EIO. */
 void disk_broken(int broken);
 

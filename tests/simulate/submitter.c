@@ -41,12 +41,13 @@ static void
 on_restart(void *arg)
 {
 	(void)arg;
-	if (world_ms() / HOUR_MS != hour) {
+	/* The submitter ends at once while the disk is full. */
+	if (world_ms() / HOUR_MS != hour || disk_is_full()) {
 		hour = world_ms() / HOUR_MS;
 		lately = 0;
 	}
 	starts++;
-	/* The submitter ends at once while the disk fails. */
+	/* or fails */
 	invariant(++lately < STARTS_MAX || faults()->crash_every > 0 ||
 		faults()->broken_every > 0,
 	    "the submitter starts again and again");

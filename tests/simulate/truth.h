@@ -30,18 +30,21 @@ struct truth_run {
 	struct truth_run *older; /* of the same job; NULL = none */
 	struct truth_run *newer;
 	/* what the checks know */
-	int listed;	  /* a listing that shows it reached the submitter */
-	int lost;	  /* cc-backend lost it after its stop */
-	int foreign;	  /* another client has stopped it */
-	int differs;	  /* with another end, at the end */
-	unsigned stops;	  /* requests of the submitter */
-	unsigned handled; /* stops that cc-backend has handled */
-	int ran;	  /* its prolog did not fail */
-	int may_lack;	  /* it was requeued in the second of its start */
-	int twin_row;	  /* of the other suite: its row in cc-backend */
-	int twin_refused; /* the other suite got no 201 */
-	unsigned in_cc;	  /* rows at the end */
-	int in_spool;	  /* at the end */
+	int listed;	   /* a listing that shows it reached the submitter */
+	int lost;	   /* cc-backend lost it after its stop */
+	int foreign;	   /* another client has stopped it */
+	int differs;	   /* with another end, at the end */
+	unsigned stops;	   /* requests of the submitter */
+	unsigned handled;  /* stops that cc-backend has handled */
+	int was_there;	   /* in cc-backend, before a database is restored */
+	unsigned vanished; /* so often, after that */
+	int is_back;	   /* it was deleted, and the database restored */
+	int ran;	   /* its prolog did not fail */
+	int may_lack;	   /* it was requeued in the second of its start */
+	int twin_row;	   /* of the other suite: its row in cc-backend */
+	int twin_refused;  /* the other suite got no 201 */
+	unsigned in_cc;	   /* rows at the end */
+	int in_spool;	   /* at the end */
 	/* of the collector under way: what it has told */
 	unsigned told_by; /* incarnation of the collector; 0 = none */
 	int told_end;

@@ -9,6 +9,7 @@
 
 #define HOOK_MS	   1500 /* at most, from slurmctld to the listener */
 #define FORGED_MS  (20 * MINUTE_MS) /* the mean time between two of them */
+#define ACK_MS	   (2 * MINUTE_MS)  /* until a message is acknowledged */
 #define EVENTS_MAX 65536
 
 struct hook_event {
@@ -17,7 +18,8 @@ struct hook_event {
 	uint64_t job;
 	const char *cluster;
 	int is_end;
-	int64_t time; /* epoch */
+	int64_t time;	 /* epoch */
+	int64_t arrived; /* at the listener, simulated ms */
 };
 
 static struct {
@@ -61,6 +63,7 @@ on_hook(void *arg)
 		return;
 	}
 	e->id = ++hooks.ids;
+	e->arrived = world_ms();
 	*hooks.tail = e;
 	hooks.tail = &e->next;
 	hooks.n++;
@@ -182,5 +185,10 @@ hooks_crash(void)
 unsigned
 hooks_waiting(void)
 {
-	return hooks.n;
+	const struct hook_event *e;
+	unsigned n = 0;
+
+	for (e = hooks.first; e != NULL; e = e->next)
+		n += world_ms() - e->arrived > ACK_MS;
+	return n;
 }

@@ -17,6 +17,7 @@ void hooks_connect(struct link *l);
 void hooks_disconnect(void);
 /* The listener crashes: it loses its events. */
 void hooks_crash(void);
+/* Those that have waited for their acknowledgement for more than two minutes. */
 unsigned hooks_waiting(void);
 
 #endif

@@ -161,7 +161,7 @@ at_beta() { truth jobs "$BETA" "$T/beta.token" | grep "\"jobId\": $1,"; }
 ended_at_beta() { at_beta "$1" | grep -qv '"jobState": "running"'; }
 beta() { systemctl "$@" $name@beta; }
 beta_ctl() { "$CTL" -c $etc/beta.json -j status | lib get - status supervisor "$1"; }
-beta_answers() { [ -s "$T/beta.token" ] && lib http GET "$BETA/api/clusters/" "" "$T/beta.token"; }
+beta_answers() { [ -s "$T/beta.token" ] && request GET "$BETA/api/clusters/" "" "$T/beta.token"; }
 
 beta_up() {
 	local port

@@ -165,7 +165,7 @@ wait_for 60 backend_has_ended "$mix_id"
 
 # --- another client changes runs
 end=$(($(date +%s)))
-lib http POST "$BACKEND/api/jobs/stop_job/" \
+request POST "$BACKEND/api/jobs/stop_job/" \
     "{\"jobId\":$stays,\"cluster\":\"alpha\",\"startTime\":$(start_of "$stays"),\"stopTime\":$end,\"jobState\":\"failed\"}" "$TOKEN" >/dev/null
 situation "another client stopped a job in cc-backend"
 ask "Why is job $stays shown as failed?" 'stopped.*by another client|another client stopped' explain "$stays"
@@ -173,7 +173,7 @@ ask "Which jobs did another client stop?" "$stays" repair --dry-run
 ask "How are they corrected?" "$stays" repair
 is "job $stays runs again" wait_for 60 sh -c "python3 '$SYS/expected.py' jobs '$BACKEND' '$TOKEN' | grep '\"jobId\": $stays,' | grep -q running"
 mended
-lib http DELETE "$BACKEND/api/jobs/delete_job/" \
+request DELETE "$BACKEND/api/jobs/delete_job/" \
     "{\"jobId\":$done_job,\"cluster\":\"alpha\",\"startTime\":$(start_of "$done_job")}" "$TOKEN" >/dev/null
 situation "a job was deleted in cc-backend"
 ask "Which ended jobs does cc-backend lack?" "$done_job" backfill --from "$(($(date +%s) - 7200))" --to "$(date +%s)" --dry-run

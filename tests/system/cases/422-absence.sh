@@ -43,7 +43,7 @@ wait_for 20 backend_has "$stays"
 touch "$T/how/silent.squeue" "$T/how/silent.sacct"
 start=$(($(date +%s) - 3000))
 ghost=4000000
-lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$ghost,\"cluster\":\"alpha\",\"user\":\"u1\",
+request POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$ghost,\"cluster\":\"alpha\",\"user\":\"u1\",
 	\"numNodes\":1,\"startTime\":$start,\"resources\":[{\"hostname\":\"n1\"}]}" "$TOKEN" >/dev/null
 is "a run is open there that Slurm does not know" wait_for 10 backend_has "$ghost"
 is "squeue silent: its answer does not count" \

@@ -9,7 +9,7 @@ need_fake
 backend_up
 conf slurmPollInterval=5 ccPollInterval=3600
 
-there() { lib http "$1" "$BACKEND/api/jobs/$2/" "$3" "$TOKEN" >/dev/null; }
+there() { request "$1" "$BACKEND/api/jobs/$2/" "$3" "$TOKEN" >/dev/null; }
 stranger() {	# ID: a run that cc-backend has and Slurm never had
 	there POST start_job "{\"jobId\":$1,\"cluster\":\"alpha\",\"user\":\"u1\",\"numNodes\":1,
 	    \"startTime\":$(($(date +%s) - 600)),\"resources\":[{\"hostname\":\"n1\"}]}"

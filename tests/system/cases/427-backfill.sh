@@ -96,7 +96,7 @@ for line in sys.stdin:
     j = json.loads(line)
     print(json.dumps({k: j[k] for k in ("jobId", "cluster", "startTime")}))')
 while read -r key; do
-	lib http DELETE "$BACKEND/api/jobs/delete_job/" "$key" "$TOKEN" >/dev/null
+	request DELETE "$BACKEND/api/jobs/delete_job/" "$key" "$TOKEN" >/dev/null
 done <<<"$lost"
 is "cc-backend lost three runs" [ "$(backend_count)" = $((RUNS - 2)) ]
 now=$(date +%s)

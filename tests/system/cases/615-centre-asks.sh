@@ -28,7 +28,7 @@ centre_asked() {
 	[ "$(centre_ctl status -v | sed -nE 's/^ *questions +([0-9]+) to clusters.*/\1/p')" -ge "$1" ]
 }
 ghost() {	# JOB: open in cc-backend alone
-	lib http POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$1,\"cluster\":\"$cluster\",\"user\":\"u1\",
+	request POST "$BACKEND/api/jobs/start_job/" "{\"jobId\":$1,\"cluster\":\"$cluster\",\"user\":\"u1\",
 		\"numNodes\":1,\"startTime\":$(($(date +%s) - 3000)),\"resources\":[{\"hostname\":\"n1\"}]}" \
 	    "$TOKEN" >/dev/null
 }

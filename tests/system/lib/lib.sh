@@ -264,7 +264,7 @@ backend_states() {
 }
 backend_has() { backend_states | awk -v j="$1" '$1 == j { n++ } END { exit !n }'; }
 backend_has_ended() { backend_states | awk -v j="$1" '$1 == j && $2 != "running" { n++ } END { exit !n }'; }
-backend_count() { backend_jobs | wc -l; }
+backend_count() { backend_states | wc -l; }
 
 # compare [OPTION...]: the backend against Slurm's truth
 compare() {

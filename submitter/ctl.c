@@ -435,7 +435,7 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 	run->flags &= ~RUN_UNCONFIRMED;
 	for (d = 0; d < DEST__COUNT; d++)
 		state_retry(sp, run, (enum dest)d);
-	run->flags &= ~RUN_RESTARTED;
+	run->flags &= ~(RUN_RESTARTED | RUN_REFUSED_ONCE);
 	k->done++;
 	return spool_save(sp, run) == 0 && --k->left > 0 ? 0 : -1;
 }

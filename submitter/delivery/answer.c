@@ -58,6 +58,7 @@ start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 
 	if (run_move(s->spool, run, DEST_REST, event, DUE_NOW, "") == -1)
 		return;
+	run->flags &= ~RUN_REFUSED_ONCE;
 	run->since[DEST_REST] = spool_now(s->spool);
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);
@@ -327,8 +328,8 @@ deleted(struct submitter *s, struct spool_run *run)
 	    run->flags & RUN_FORGET_AFTER_DELETE ? RUN_EVENT_DELETED_FINALLY :
 						   RUN_EVENT_DELETED,
 	    DUE_NOW, "");
-	run->flags &= ~(
-	    RUN_STOP_ATTEMPTED | RUN_RESTARTED | RUN_STOPPED_BY_OTHERS);
+	run->flags &= ~(RUN_STOP_ATTEMPTED | RUN_RESTARTED |
+	    RUN_STOPPED_BY_OTHERS | RUN_REFUSED_ONCE);
 	run->since[DEST_REST] = 0; /* no start of it is accepted */
 	copy = *run;
 	run_save(s, run);

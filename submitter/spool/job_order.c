@@ -359,14 +359,14 @@ int
 spool_supersede(struct spool *sp, struct spool_run *run)
 {
 	struct spool_run *rows;
-	int n, i, any = 0, rc = 0;
+	int n, i, is_useless, any = 0, rc = 0;
 
 	if (!sp->policy.last_requeued || !sp->policy.to[DEST_REST])
 		return 0;
 	n = siblings(sp, run, &rows);
+	is_useless = n > 0 && is_refused_anyway(sp, run, rows, n);
 	for (i = 0; i < n && rc == 0; i++) {
-		if (may_be_superseded(&rows[i], run) &&
-		    !is_refused_anyway(sp, run, rows, n))
+		if (!is_useless && may_be_superseded(&rows[i], run))
 			rc = supersede_one(sp, &rows[i], run);
 		any |= rows[i].key.start < run->key.start && rows[i].id != 0 &&
 		    is_superseded(&rows[i]);

@@ -96,7 +96,10 @@ const char *run_state_label(enum run_state state);
 #define RUN_REPUBLISHED 131072u
 /* its record has changed since its message for the stream was made */
 #define RUN_CHANGED 262144u
-/* its start was refused, no listing showed the run, and the start was repeated */
+/*
+ * its start was refused, no listing showed the run, and the start was repeated;
+ * not accepted since
+ */
 #define RUN_REFUSED_ONCE 524288u
 
 /*

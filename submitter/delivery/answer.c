@@ -261,6 +261,8 @@ stop_no_run(struct submitter *s, struct spool_run *run, const char *why,
 		return;
 	}
 	run->flags |= RUN_RESTARTED;
+	/* spool_retry_now() makes rows with a try due; this one has to wait. */
+	run->tries[DEST_REST] = 0;
 	run_move(s->spool, run, DEST_REST, RUN_EVENT_STOP_NO_RUN, due, NULL);
 	run_save(s, run);
 }

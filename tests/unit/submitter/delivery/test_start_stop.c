@@ -543,6 +543,8 @@ test_stop_no_run(void)
 	CHECK_INT(sim_waits(REQUEST_STOP), 1);
 	sim_answer(REQUEST_STOP, 404, NO_ROWS);
 	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	/* also when cc-backend is reachable again after an outage */
+	spool_retry_now(sim.spool, DEST_REST);
 	sim_run(59000);
 	CHECK_INT(sim_waits(REQUEST_START), 0);
 	sim_run(1000);

@@ -93,6 +93,7 @@ collector_accounting_libaccounting_a_SOURCES = \
 	collector/accounting/accounting.h \
 	collector/accounting/accounting_private.h \
 	collector/accounting/by_id.c \
+	collector/accounting/parts.c \
 	collector/accounting/pending.c \
 	collector/accounting/range.c \
 	collector/accounting/steps.c

@@ -56,6 +56,7 @@ struct accounting {
 	struct query query; /* one at a time */
 	struct sacct_reader reader;
 	struct acct_range range;
+	int64_t gapless; /* the polls read all from this time on; 0 = none */
 	struct acct_range backfill; /* at: start of the rest */
 	int dry_run;	       /* of the backfill: its records are not stored */
 	int64_t backfill_next; /* monotonic s: no query before */
@@ -89,7 +90,13 @@ struct accounting {
 	struct job_snapshot *kept[KEPT_ROWS_MAX]; /* owned */
 	unsigned n_kept;
 	struct idmap kept_runs; /* run_number() of each */
-	unsigned left_out;	/* rows not kept in this answer */
+	/*
+	 * Jobs that may have earlier parts of a resized run: number of complete
+	 * answers about them
+	 */
+	struct idmap parts;
+	int parts_of_poll; /* a job of the current range waits */
+	unsigned left_out; /* rows of this answer that are to be read again */
 	struct job_snapshot *step_rows[STEP_ROWS_MAX]; /* owned */
 	unsigned n_step_rows;
 	unsigned n_step_asked; /* rows in the query under way */
@@ -164,6 +171,17 @@ int steps_query(struct accounting *l);
  * and the query is to be repeated after steps_query().
  */
 int steps_ended_query(struct accounting *l, const struct command_end *end);
+
+/* parts.c */
+
+/* ROW_MAY_PARTS if an earlier part of the row's run may not have been read. */
+unsigned parts_may(const struct accounting *l, const struct job_snapshot *s);
+/* Queries the job by id.  Returns 0, or -1 when out of memory. */
+int parts_want(struct accounting *l, uint64_t job);
+/* The answer is complete; shown: it has a row of the job. */
+void parts_answered(struct accounting *l, uint64_t job, int shown);
+/* The slice was read: no row of it waits for an answer. */
+void parts_read(struct accounting *l);
 
 /* pending.c */
 

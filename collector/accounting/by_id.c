@@ -42,7 +42,8 @@ is_history(struct cluster *c, const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
 
-	return job->end != 0 && job->end < slurm_now(c) - c->set->max_span &&
+	return s->state->phase == PHASE_ENDED && job->end != 0 &&
+	    job->end < slurm_now(c) - c->set->max_span &&
 	    !lookup_has(c->lookups, job->key.job, job->key.start) &&
 	    !track_row_is_open(c, s);
 }
@@ -134,6 +135,7 @@ asked_done(struct accounting *l)
 			worklist_confirm(c, job);
 		}
 		lookup_accounted(c->lookups, job, trusted);
+		parts_answered(l, job, (bits & ASKED_ROW) != 0);
 		l->ops->answered(l->ops_arg, job, (bits & ASKED_ENDED) != 0,
 		    (bits & ASKED_ROW) != 0);
 	}

@@ -143,8 +143,11 @@ range_begin(struct accounting *l)
 		}
 		from = oldest;
 		c->resume.point = oldest;
+		l->gapless = 0;
 	}
 	from -= c->set->lag;
+	if (l->gapless == 0 || from < l->gapless)
+		l->gapless = from;
 	read_from(c, from);
 	range_set(&l->range, RANGE_POLL, from > 0 ? from : 1, 0);
 }
@@ -339,13 +342,15 @@ slice_end(struct accounting *l)
 		return;
 	}
 	/*
-	 * The kept rows are removed when slurmctld was queried; then the range
-	 * is read again.
+	 * The slice is read again when slurmctld was queried about the kept
+	 * rows, and accounting by id about parts of resized runs.  The last day
+	 * is not: the query by id sends its rows.
 	 */
-	if (l->range.kind == RANGE_POLL && l->left_out > 0) {
+	if (l->range.kind != RANGE_DAY && l->left_out > 0) {
 		l->range.kind = RANGE_NONE;
 		return;
 	}
+	parts_read(l);
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
 	slice_grow(l);
@@ -412,6 +417,7 @@ on_range_row(struct job_snapshot *s, void *arg)
 {
 	struct accounting *l = arg;
 	struct cluster *c = l->c;
+	unsigned may;
 
 	l->rows_read++;
 	if (l->range.kind == RANGE_BACKFILL)
@@ -422,11 +428,14 @@ on_range_row(struct job_snapshot *s, void *arg)
 	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
 		l->others_seen = 1;
 	lookup_row(c->lookups, s);
+	may = parts_may(l, s);
 	switch (l->range.kind == RANGE_BACKFILL ?
-		track_backfill_row(c, s, l->dry_run) :
-		track_accounting_row(c, s, 1)) {
+		track_backfill_row(c, s, may, l->dry_run) :
+		track_accounting_row(c, s, may | ROW_MAY_DETAILS)) {
 	case ROW_WANTS_DETAILS:
 		return acct_row_keep(l, s);
+	case ROW_WANTS_PARTS:
+		return parts_want(l, s->job.key.job);
 	case ROW_WANTS_STEPS:
 		return steps_keep(l, s);
 	case ROW_FAILED:

@@ -35,18 +35,26 @@ enum row_result {
 	ROW_NOTHING,
 	ROW_SENT,
 	ROW_WANTS_DETAILS,
+	ROW_WANTS_PARTS, /* the earlier parts of a resized run */
 	ROW_WANTS_STEPS,
 	ROW_FAILED
 };
+/* What can be queried before the row is sent: bits. */
+#define ROW_MAY_DETAILS 1u /* slurmctld, which may still have the details */
 /*
- * May take from s.  may_query: slurmctld may still have the details and can be
- * queried first.
+ * accounting by id: if the run was resized, its earlier parts may not have been
+ * read
  */
+#define ROW_MAY_PARTS 2u
+/* May take from s.  may: ROW_MAY_ */
 enum row_result track_accounting_row(struct cluster *c, struct job_snapshot *s,
-    int may_query);
-/* The same for a row of a past range; dry_run: the tables are not changed. */
+    unsigned may);
+/*
+ * The same for a row of a past range, without ROW_MAY_DETAILS; dry_run: the
+ * tables are not changed.
+ */
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
-    int dry_run);
+    unsigned may, int dry_run);
 /* Is the row one of an open run, also if its start has moved? */
 int track_row_is_open(struct cluster *c, const struct job_snapshot *s);
 

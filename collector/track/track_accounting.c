@@ -118,6 +118,23 @@ part_begin(struct cluster *c, struct job_snapshot *s)
 		part_keep(c, job);
 }
 
+/*
+ * Can the row be a later part of a resized run whose earlier part is not known?
+ * Accounting does not mark such a row.
+ */
+static int
+wants_parts(struct cluster *c, const struct job_snapshot *s, unsigned may)
+{
+	const struct job *job = &s->job;
+
+	return (may & ROW_MAY_PARTS) != 0 &&
+	    c->slurm.version >= VERSION_RESIZE_NEW_START &&
+	    job->submit == job->key.start &&
+	    idmap_get(&c->resized, run_number(job->key.job, job->key.start)) ==
+	    NULL &&
+	    !track_row_is_open(c, s) && !settings_ignores(c->set, job);
+}
+
 static enum row_result
 row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 {
@@ -228,11 +245,14 @@ is_known_row(const struct cluster *c, const struct job *job,
 #define MEMORY_MARGIN 30
 
 enum row_result
-track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
+track_accounting_row(struct cluster *c, struct job_snapshot *s, unsigned may)
 {
 	struct job *job = &s->job;
 	struct open_run *run;
+	int parts = wants_parts(c, s, may);
 
+	if (parts && s->state->phase == PHASE_RESIZED)
+		return ROW_WANTS_PARTS;
 	part_begin(c, s);
 	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
 	    run_number(job->key.job, job->key.start) == 0 ||
@@ -252,6 +272,8 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	if (job->partition == NULL &&
 	    (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)))
 		return ROW_NOTHING;
+	if (parts)
+		return ROW_WANTS_PARTS;
 	/*
 	 * A later run of the job must not be sent before a run that waits for
 	 * its steps.
@@ -260,7 +282,8 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, int may_query)
 	    (s->ran == RAN_UNKNOWN &&
 		idmap_get(&c->work.steps, job->key.job) != NULL))
 		return ROW_WANTS_STEPS;
-	if (may_query && (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)) &&
+	if ((may & ROW_MAY_DETAILS) &&
+	    (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)) &&
 	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&
 	    !settings_ignores(c->set, job))
 		return ROW_WANTS_DETAILS;
@@ -280,13 +303,16 @@ backfill_dry_run(struct cluster *c, struct job_snapshot *s)
 }
 
 enum row_result
-track_backfill_row(struct cluster *c, struct job_snapshot *s, int dry_run)
+track_backfill_row(struct cluster *c, struct job_snapshot *s, unsigned may,
+    int dry_run)
 {
 	struct job *job = &s->job;
 
 	job->flags |= JOB_BACKFILL;
 	if (!dry_run)
-		return track_accounting_row(c, s, 0);
+		return track_accounting_row(c, s, may);
+	if (wants_parts(c, s, may))
+		return ROW_WANTS_PARTS;
 	part_begin(c, s);
 	if (s->state->phase != PHASE_ENDED || s->never || job->end == 0 ||
 	    job->partition == NULL ||

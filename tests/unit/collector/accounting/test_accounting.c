@@ -656,6 +656,183 @@ test_resized_of_earlier_job(void)
 	CHECK_INT(c->open.n, 0);
 }
 
+#define PART(job, state, submit, start, end) \
+	sim_sacct_row(OTHER, job, state, submit, start, end)
+
+/*
+ * Parts that begin before the time from which accounting is read, -LAG: of a
+ * resized run, of a run that was not resized, and of one that was resized twice.
+ * The range returns rows from `first` on, the query by id all of them.
+ */
+static const struct {
+	const char *title;
+	struct {
+		const char *state; /* NULL = no row */
+		int64_t submit;
+		int64_t start;
+		int64_t end;
+	} rows[3];
+	unsigned first;
+	const char *said;
+} parts[] = {
+	{ "resized",
+	    { { "RESIZING", -2100, -2050, -2000 },
+		{ "COMPLETED", -2000, -2000, 200 } },
+	    1, "end 10/-2050-200 completed" },
+	{ "whole", { { "COMPLETED", -2000, -2000, 200 } }, 0,
+	    "end 10/-2000-200 completed" },
+	{ "resized twice",
+	    { { "RESIZING", -2100, -2050, -2000 },
+		{ "RESIZING", -2000, -2000, -800 },
+		{ "COMPLETED", -800, -800, 200 } },
+	    1, "end 10/-2050-200 completed" },
+};
+
+static const char *
+parts_text(size_t i, unsigned first)
+{
+	const char *text[3] = { "", "", "" };
+	unsigned k;
+
+	for (k = first; k < 3 && parts[i].rows[k].state != NULL; k++)
+		text[k] = PART(10, parts[i].rows[k].state,
+		    parts[i].rows[k].submit, parts[i].rows[k].start,
+		    parts[i].rows[k].end);
+	return rows(text[0], text[1], text[2]);
+}
+
+/* No watermark is earned before the job was queried by id. */
+static void
+test_part_before_range(void)
+{
+	size_t i;
+	char said[128];
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		begin();
+		c->slurm.version = 2411;
+		acct_poll(acct, 0);
+		CHECK_FROM(-LAG);
+		sim_answer("sacct", parts_text(i, parts[i].first));
+		CHECK_STR(sim_said(), "");
+		acct_kick(acct);
+		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+		sim_answer("sacct", parts_text(i, 0));
+		snprintf(said, sizeof(said), "%s, answered 10 ended known",
+		    parts[i].said);
+		CHECK_STR(sim_said(), said);
+		acct_kick(acct);
+		CHECK_FROM(-LAG);
+		sim_answer("sacct", parts_text(i, parts[i].first));
+		CHECK_STR(sim_said(), "watermark 1000");
+		CHECK_STR(sim_asked(), "");
+		/* The next polls do not query the job again. */
+		next_poll();
+		CHECK_FROM(1000 - LAG);
+		sim_answer("sacct", parts_text(i, parts[i].first));
+		CHECK_STR(sim_said(), "watermark 1060");
+		CHECK_STR(sim_asked(), "");
+	}
+}
+
+/* Slurm before 23.02 gives all parts the start of the run. */
+static void
+test_part_of_old_slurm(void)
+{
+	begin();
+	c->slurm.version = 2205;
+	acct_poll(acct, 0);
+	sim_answer("sacct", PART(10, "COMPLETED", -2000, -2000, 200));
+	CHECK_STR(sim_said(), "end 10/-2000-200 completed, watermark 1000");
+	CHECK_STR(sim_asked(), "");
+}
+
+/* The answers to the query by id lack the job that the range has. */
+static void
+test_part_not_shown(void)
+{
+	int i;
+
+	begin();
+	c->slurm.version = 2411;
+	acct_poll(acct, 0);
+	for (i = 0; i < 3; i++) {
+		sim_answer("sacct", PART(10, "COMPLETED", -2000, -2000, 200));
+		CHECK_STR(sim_said(), "");
+		acct_kick(acct);
+		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+		sim_answer("sacct", "");
+		CHECK_STR(sim_said(), "answered 10");
+		acct_kick(acct);
+		CHECK_FROM(-LAG);
+	}
+	sim_answer("sacct", PART(10, "COMPLETED", -2000, -2000, 200));
+	CHECK_STR(sim_said(), "end 10/-2000-200 completed, watermark 1000");
+}
+
+/*
+ * The first part was in a range that failed and that slurmQueryMaxSpan has cut
+ * off since.
+ */
+static void
+test_part_in_gap(void)
+{
+	begin();
+	sim_set(c, CONF_QUERY_MAX_SPAN, "7200");
+	c->slurm.version = 2411;
+	acct_poll(acct, 0);
+	CHECK_FROM(-LAG);
+	sim_answer_failed("sacct", "", "Connection refused");
+	sim_pass(10000);
+	drained(11000);
+	acct_poll(acct, 0);
+	CHECK_FROM(11000 - 7200 - LAG);
+	sim_answer("sacct", PART(10, "COMPLETED", 2000, 2000, 4000));
+	CHECK_STR(sim_said(), "");
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+}
+
+/* A backfill and its dry run: the slice is read again. */
+static void
+test_part_before_backfill(void)
+{
+	int dry_run;
+
+	for (dry_run = 0; dry_run < 2; dry_run++) {
+		begin();
+		c->slurm.version = 2411;
+		CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9 * DAY,
+			      SIM_EPOCH - 8 * DAY, dry_run),
+		    0);
+		sim_answer("sacct",
+		    PART(10, "COMPLETED", -9 * DAY - 5, -9 * DAY - 5,
+			-9 * DAY + 7));
+		CHECK_STR(sim_said(), "");
+		acct_kick(acct);
+		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+		sim_answer("sacct",
+		    rows(PART(10, "RESIZING", -9 * DAY - 20, -9 * DAY - 10,
+			     -9 * DAY - 5),
+			PART(10, "COMPLETED", -9 * DAY - 5, -9 * DAY - 5,
+			    -9 * DAY + 7),
+			""));
+		CHECK_STR(sim_said(), "answered 10 ended known");
+		acct_kick(acct);
+		CHECK_FROM(-9 * DAY);
+		sim_answer("sacct",
+		    PART(10, "COMPLETED", -9 * DAY - 5, -9 * DAY - 5,
+			-9 * DAY + 7));
+		CHECK_STR(sim_said(),
+		    dry_run ?
+			"end 10/-777610--777593 completed backfill dry-run, "
+			"backfilled -691200" :
+			"end 10/-777610--777593 completed backfill, "
+			"backfilled -691200");
+		CHECK_STR(sim_asked(), "");
+	}
+}
+
 /* A run that left squeue is asked for again and again, ever later. */
 static void
 test_left(void)
@@ -1433,6 +1610,11 @@ main(void)
 	test_by_id();
 	test_old_end_of_resized();
 	test_resized_of_earlier_job();
+	test_part_before_range();
+	test_part_of_old_slurm();
+	test_part_not_shown();
+	test_part_in_gap();
+	test_part_before_backfill();
 	test_left();
 	test_catch_up_order();
 	test_steps();

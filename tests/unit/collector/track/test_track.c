@@ -426,7 +426,7 @@ step_take(struct cluster *c, const struct step *step)
 			(void)track_snapshot(c, &s);
 		else
 			row_result(track_accounting_row(c, &s,
-			    step->source == ROW_MAY_ASK));
+			    step->source == ROW_MAY_ASK ? ROW_MAY_DETAILS : 0));
 		snapshot_clear(&s);
 	}
 	if (idmap_get(&c->work.left, JOB) != NULL)
@@ -687,22 +687,22 @@ test_backfill(void)
 
 	for (i = 0; i < 2; i++) {
 		snapshot_fill(&s, &row);
-		CHECK_INT(track_backfill_row(c, &s, 1), ROW_SENT);
+		CHECK_INT(track_backfill_row(c, &s, 0, 1), ROW_SENT);
 		snapshot_clear(&s);
 		CHECK_STR(sim_said(),
 		    "end 10/100-900 completed backfill dry-run");
 	}
 	snapshot_fill(&s, &row);
-	CHECK_INT(track_backfill_row(c, &s, 0), ROW_SENT);
+	CHECK_INT(track_backfill_row(c, &s, 0, 0), ROW_SENT);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
 	/* The run is done. The submitter asks cc-backend whether it has it. */
 	snapshot_fill(&s, &row);
-	CHECK_INT(track_backfill_row(c, &s, 1), ROW_SENT);
+	CHECK_INT(track_backfill_row(c, &s, 0, 1), ROW_SENT);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "end 10/100-900 completed backfill dry-run");
 	snapshot_fill(&s, &row);
-	CHECK_INT(track_backfill_row(c, &s, 0), ROW_SENT);
+	CHECK_INT(track_backfill_row(c, &s, 0, 0), ROW_SENT);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
 	/* Other reads of accounting do not send it again. */

@@ -222,6 +222,7 @@ acct_ids_query(struct accounting *l)
 	    idmap_get(&l->asked, l->sentinel.job) == NULL)
 		(void)id_list_add(ids, l->sentinel.job);
 	sentinel_begin(l);
+	lookup_asked(l->c->lookups, &l->asked);
 	if (query_start(&l->query) == -1)
 		asked_failed(l);
 	return 1;

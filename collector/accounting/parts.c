@@ -22,8 +22,7 @@ unsigned
 parts_may(const struct accounting *l, const struct job_snapshot *s)
 {
 	const uint32_t *answers = idmap_get(&l->parts, s->job.key.job);
-	int64_t from = l->range.kind == RANGE_POLL ? l->gapless :
-						     l->range.from;
+	int64_t from = l->range.kind == RANGE_POLL ? l->gapless : l->range.from;
 
 	/* The parts of a job wait together. */
 	if (answers != NULL)

@@ -38,6 +38,7 @@ struct lookup_key {
 	enum lookup_state state;
 	/* accounting has this very run, and it may still end there */
 	int matched;
+	int asked;	/* by the query by id that is under way */
 	int trusted;	/* squeue's answer without it can be trusted */
 	int later;	/* accounting has a later run of the job */
 	unsigned polls; /* in which accounting lacked the later run */
@@ -276,7 +277,7 @@ key_unlisted(struct lookups *a, struct lookup_key *key, int trusted)
 {
 	if (a->c->slurm.accounting) {
 		key->state = LOOKUP_ACCOUNTING;
-		key->matched = key->later = 0;
+		key->matched = key->later = key->asked = 0;
 		key->trusted = trusted;
 		(void)idmap_put(&a->c->work.accounting, key->job, NULL);
 		return 0;
@@ -334,6 +335,19 @@ key_unmatched(struct lookups *a, struct lookup_key *key, int trusted)
 }
 
 void
+lookup_asked(struct lookups *a, const struct idmap *jobs)
+{
+	struct lookup_key *key;
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		key = &a->keys[i];
+		key->asked = key->state == LOOKUP_ACCOUNTING &&
+		    idmap_get(jobs, key->job) != NULL;
+	}
+}
+
+void
 lookup_accounted(struct lookups *a, uint64_t job, int trusted)
 {
 	struct lookup_key *key;
@@ -342,7 +356,8 @@ lookup_accounted(struct lookups *a, uint64_t job, int trusted)
 
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
-		if (key->state == LOOKUP_ACCOUNTING && key->job == job)
+		if (key->state == LOOKUP_ACCOUNTING && key->asked &&
+		    key->job == job)
 			key->state = key->matched ?
 			    LOOKUP_LIVE :
 			    key_unmatched(a, key, trusted);

@@ -75,9 +75,11 @@ void lookup_detailed(struct lookups *a);
  */
 void lookup_row(struct lookups *a, struct job_snapshot *s);
 /*
- * Accounting was queried about job by id; trusted: the answer had the
- * sentinel.
+ * A query to accounting about these jobs begins.  It counts only for runs that
+ * squeue did not show before: rows may have been read before squeue's answer.
  */
+void lookup_asked(struct lookups *a, const struct idmap *jobs);
+/* The answer is complete as to job; trusted: it had the sentinel. */
 void lookup_accounted(struct lookups *a, uint64_t job, int trusted);
 /* The permission was checked, as work.permission requests. */
 void lookup_permission(struct lookups *a, int proved);

@@ -1402,6 +1402,32 @@ test_absence_of_one(void)
 	CHECK_STR(said_to_submitter(), "not-found 7: 12/100");
 }
 
+/*
+ * A query by id is under way, and its rows of the job were read, when squeue's
+ * answer lacks the job: its end says nothing about the lookup.
+ */
+static void
+test_absence_in_older_answer(void)
+{
+	begin_with_sentinel();
+	c->permission = PERMISSION_OPERATOR;
+	c->permission_poll = 5;
+	(void)idmap_put(&c->work.accounting, 10, NULL);
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+	runs_looked_up();
+	lookup_listed(c->lookups, 1);
+	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
+	CHECK_STR(said_to_submitter(), "");
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "10") != NULL);
+	sim_answer("sacct",
+	    rows(ROW(11, "COMPLETED", 100, 300), ROW(10, "COMPLETED", 100, 200),
+		""));
+	CHECK_STR(said_to_submitter(),
+	    "end 10/100-200 completed, not-found 7: 12/100");
+}
+
 /* squeue shows job 12 again, with a later submission. */
 static void
 shown_again(void)
@@ -1626,6 +1652,7 @@ main(void)
 	test_ids_pause();
 	test_absence();
 	test_absence_of_one();
+	test_absence_in_older_answer();
 	test_absence_of_reused();
 	test_reused_alone();
 	test_lookup_of_done();

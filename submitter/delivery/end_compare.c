@@ -9,18 +9,27 @@
 #include "submitter/base/context.h"
 #include "submitter/delivery/delivery.h"
 
-/* 1 when the row has the end that a stop of this version has. */
+/*
+ * 1 when the row has the end that a stop has, of this version or of an older one,
+ * which knows fewer states: cc-backend may have been upgraded since.
+ */
 static int
 end_matches(const struct submitter *s, const struct job *job,
-    const struct backend_job *row, enum backend version)
+    const struct backend_job *row, enum backend now)
 {
-	const char *state = payload_stop_state(s->payload, version, job->state);
+	const char *state;
+	unsigned version;
 
-	return state != NULL && strcmp(state, row->state) == 0 &&
-	    payload_stop_time(version, job) - job->key.start == row->duration;
+	for (version = 0; version <= now; version++) {
+		state = payload_stop_state(s->payload, version, job->state);
+		if (state != NULL && strcmp(state, row->state) == 0 &&
+		    payload_stop_time(version, job) - job->key.start ==
+			row->duration)
+			return 1;
+	}
+	return 0;
 }
 
-/* The stop may have been sent to an older version, which knows fewer states. */
 int
 end_agrees(struct submitter *s, const struct spool_run *run,
     const struct backend_job *row, char *how, size_t size)
@@ -37,8 +46,7 @@ end_agrees(struct submitter *s, const struct spool_run *run,
 		job.key = run->key;
 		state = payload_stop_state(s->payload, now, job.state);
 		stop = payload_stop_time(now, &job);
-		same = end_matches(s, &job, row, now) ||
-		    end_matches(s, &job, row, BACKEND_1_3);
+		same = end_matches(s, &job, row, now);
 	}
 	inflight_clear(s->w->inflight);
 	if (state == NULL)

@@ -198,6 +198,27 @@ put(uint64_t id, int64_t start, int64_t end)
 	return row;
 }
 
+static void
+put_end_as(uint64_t id, int64_t start, int64_t end, enum job_end state,
+    int code, const char *info)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = start;
+	job.flags = JOB_PARTIAL;
+	job.end = end;
+	job.state = state;
+	job.exit_code = code;
+	job.slurm_info = info != NULL ? strdup(info) : NULL;
+	spool_put(s.spool, &job, &row);
+	job_clear(&job);
+	wake(&s, WAKE_DELIVERY);
+}
+
 static enum run_state
 state_of(int64_t row)
 {
@@ -590,6 +611,45 @@ test_commit_check_later(void)
 	",\"jobState\":\"" state "\",\"duration\":" #duration "}"
 #define CLOSED "{\"error\":\"job has already been stopped (state is: x)\"}"
 
+/*
+ * Another client has stopped a run of 0 s before cc-backend was upgraded, with
+ * the state and the time that the older version accepts.
+ */
+static void
+test_stop_of_older_backend(void)
+{
+	static const struct {
+		const char *list;
+		enum run_state state;
+	} cases[] = {
+		{ "{\"jobs\":[" SHOWN(1, 1000, "timeout", 0) "]}",
+		    RUN_STATE__COUNT },
+		{ "{\"jobs\":[" SHOWN(1, 1000, "timeout", 1) "]}",
+		    RUN_STATE__COUNT },
+		{ "{\"jobs\":[" SHOWN(1, 1000, "deadline", 0) "]}",
+		    RUN_STATE__COUNT },
+		{ "{\"jobs\":[" SHOWN(1, 1000, "timeout", 2) "]}",
+		    STOPPED_BY_OTHERS },
+	};
+	int64_t row;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin();
+		row = put(1, 1000, 0);
+		put_end_as(1, 1000, 1000, END_DEADLINE, 0, NULL);
+		state_set(row, STOP_DUE);
+		backend_up();
+		turn(500, 1);
+		answer(0, 422, CLOSED);
+		turn(500, 1);
+		answer(0, 200, "{\"jobs\":[]}");
+		answer(0, 200, cases[i].list);
+		CHECK_INT(state_of(row), cases[i].state);
+		end();
+	}
+}
+
 /* The first stop comes too late: what agrees is done, what does not is kept. */
 static void
 test_foreign_stop(void)
@@ -761,27 +821,6 @@ test_tags(void)
 	CHECK_INT(spool_count(s.spool, DEST_REST, STARTED), 2);
 	conf_set(&worker.conf, CONF_TAGS, "[]");
 	end();
-}
-
-static void
-put_end_as(uint64_t id, int64_t start, int64_t end, enum job_end state,
-    int code, const char *info)
-{
-	struct job job;
-	int64_t row;
-
-	job_init(&job);
-	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
-	job.key.job = id;
-	job.key.start = start;
-	job.flags = JOB_PARTIAL;
-	job.end = end;
-	job.state = state;
-	job.exit_code = code;
-	job.slurm_info = info != NULL ? strdup(info) : NULL;
-	spool_put(s.spool, &job, &row);
-	job_clear(&job);
-	wake(&s, WAKE_DELIVERY);
 }
 
 static void
@@ -1205,6 +1244,7 @@ main(void)
 	test_answers();
 	test_delete();
 	test_commit_check_later();
+	test_stop_of_older_backend();
 	test_foreign_stop();
 	test_foreign_stop_running();
 	test_halves();

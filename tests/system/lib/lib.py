@@ -6,8 +6,6 @@ lib.py freeport [N]                 first of N free ports in a row on 127.0.0.1
 lib.py conf FILE KEY=VALUE...       write or change a config.json (VALUE: JSON,
                                     else taken as text; KEY= removes the key)
 lib.py notify SOCKET FILE           be systemd: what is notified goes to FILE
-lib.py http METHOD URL [BODY] [TOKENFILE]    print the answer's body; status 1
-                                    unless it is 2xx
 lib.py get FILE|- PATH...           print a value of a JSON file, by keys
 lib.py send unix:PATH|tcp:H:P FILE  open, send FILE's bytes, close
 lib.py pss PID...                   sum of PSS in kB
@@ -189,11 +187,6 @@ def main(argv):
         conf(args[0], args[1:])
     elif verb == "notify":
         notify(*args)
-    elif verb == "http":
-        status, text = http(args[0], args[1], args[2] if len(args) > 2 and args[2] else None,
-                            read_token(args[3] if len(args) > 3 else None))
-        print(text)
-        return 0 if 200 <= status < 300 else 1
     elif verb == "get":
         get(args[0], args[1:])
     elif verb == "send":

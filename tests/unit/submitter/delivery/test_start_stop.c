@@ -360,13 +360,9 @@ requeued(int64_t start)
 	job_clear(&job);
 }
 
-/*
- * requeuedRuns=last: cc-backend refuses the second run because of the first one.
- * Meanwhile the third run replaces both.  It does not wait for the second one,
- * which cc-backend does not have.
- */
+/* requeuedRuns=last: cc-backend has the first run of job 7, the second is due. */
 static void
-test_refused_and_replaced(void)
+begin_requeued(void)
 {
 	sim_begin();
 	sim_connect();
@@ -375,6 +371,17 @@ test_refused_and_replaced(void)
 	sim_put(7, 1000, 0);
 	sim_answer(REQUEST_START, 201, "{}");
 	sim_put(7, 1100, 0);
+}
+
+/*
+ * requeuedRuns=last: cc-backend refuses the second run because of the first one.
+ * Meanwhile the third run replaces both.  It does not wait for the second one,
+ * which cc-backend does not have.
+ */
+static void
+test_refused_and_replaced(void)
+{
+	begin_requeued();
 	sim_answer(REQUEST_START, 422, REFUSED);
 	CHECK_INT(sim_state(7, 1100), START_CONFLICT);
 	sim_put(7, 1200, 0);
@@ -410,13 +417,7 @@ refuse(void)
 static void
 test_both_wait(void)
 {
-	sim_begin();
-	sim_connect();
-	spool_policy(sim.spool)->last_requeued = 1;
-	spool_policy(sim.spool)->wait_commit = 0;
-	sim_put(7, 1000, 0);
-	sim_answer(REQUEST_START, 201, "{}");
-	sim_put(7, 1100, 0);
+	begin_requeued();
 	refuse();
 	refuse();
 	CHECK_INT(sim_state(7, 1100), START_REJECTED);

@@ -61,6 +61,25 @@ run_of(json_t *body, const char *what)
 	return t;
 }
 
+/*
+ * The runs of a job are started in their order, as far as the submitter knew
+ * them.  A run that a listing showed needs no start.
+ */
+static void
+check_start_order(const struct truth_run *t)
+{
+	const struct truth_run *o;
+
+	if (last_requeued || t->stored == 0)
+		return;
+	for (o = t->older; o != NULL; o = o->older)
+		invariant(o->stored == 0 || o->stored > t->stored || !o->ran ||
+			o->may_lack || o->listed || o->starts > 0,
+		    "start of job %llu, started %lld, before that of %lld",
+		    (unsigned long long)t->job, (long long)t->start,
+		    (long long)o->start);
+}
+
 static void
 check_start(json_t *body)
 {
@@ -72,6 +91,8 @@ check_start(json_t *body)
 	invariant(strcmp(text_of(body, "user"), user) == 0,
 	    "start of job %llu with user %s", (unsigned long long)t->job,
 	    text_of(body, "user"));
+	check_start_order(t);
+	t->starts++;
 	n = (uint64_t)json_integer_value(json_object_get(body, "numNodes"));
 	invariant((n == t->nodes || n == t->nodes_left) &&
 		json_array_size(json_object_get(body, "resources")) == n,

@@ -19,7 +19,8 @@
 struct item {
 	struct item *next;
 	enum msg_type type;
-	struct writer w; /* begins with the number of the message */
+	struct writer w;       /* begins with the number of the message */
+	struct truth_run *run; /* of a record */
 };
 
 static struct {
@@ -28,6 +29,7 @@ static struct {
 	struct item *first, **last;
 	struct item *unsent;
 	uint64_t base, next; /* numbers on this link */
+	uint64_t acks;	     /* messages, on all links */
 	unsigned n;
 	int released; /* open-runs was received */
 	int paused;
@@ -67,13 +69,14 @@ outbox_flush(void)
 
 /* Takes w. */
 static void
-outbox_add(enum msg_type type, const struct writer *w)
+outbox_add(enum msg_type type, const struct writer *w, struct truth_run *run)
 {
 	struct item *item = world_alloc(sizeof(*item));
 
 	invariant(wr_end(w) == 0, "a message is too long");
 	item->type = type;
 	item->w = *w;
+	item->run = run;
 	*side.last = item;
 	side.last = &item->next;
 	if (side.unsent == NULL)
@@ -104,9 +107,12 @@ on_ack(struct reader *r)
 
 	invariant(number < side.next, "record-ack %llu of %llu",
 	    (unsigned long long)number, (unsigned long long)side.next);
+	side.acks++;
 	while (side.first != NULL && side.base <= number) {
 		invariant(side.first != side.unsent,
 		    "record-ack of a message that was not sent");
+		if (side.first->run != NULL && side.first->run->stored == 0)
+			side.first->run->stored = side.acks;
 		item_drop();
 		side.base++;
 	}
@@ -131,7 +137,7 @@ record_send(struct truth_run *t, int with_script, int more)
 	    (unsigned long long)t->job, (long long)t->start,
 	    (long long)job.end);
 	job_clear(&job);
-	outbox_add(MSG_RECORD, &w);
+	outbox_add(MSG_RECORD, &w, t);
 	if (t->told_by != side.incarnation)
 		t->told_end = t->told_script = 0;
 	t->told_by = side.incarnation;
@@ -152,7 +158,7 @@ watermark_send(int64_t until)
 	wr_str(&w, TRUTH_CLUSTER);
 	wr_u8(&w, WATERMARK_ACCOUNTING);
 	wr_i64(&w, until);
-	outbox_add(MSG_WATERMARK, &w);
+	outbox_add(MSG_WATERMARK, &w, NULL);
 }
 
 /* squeue: runs that run; their script comes a poll later. */

@@ -30,6 +30,8 @@ struct truth_run {
 	struct truth_run *older; /* of the same job; NULL = none */
 	struct truth_run *newer;
 	/* what the checks know */
+	uint64_t stored;   /* number of the ack of its first record; 0 = none */
+	unsigned starts;   /* requests of the submitter */
 	int listed;	   /* a listing that shows it reached the submitter */
 	int lost;	   /* cc-backend lost it after its stop */
 	int foreign;	   /* another client has stopped it */

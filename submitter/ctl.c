@@ -414,30 +414,19 @@ on_queue(struct submitter *s, uint64_t request, const struct ctl_request *req)
 	queue_end(&k);
 }
 
-static void
-state_retry(struct spool *sp, struct spool_run *run, enum dest dest)
-{
-	if (run_may_move(run, dest, RUN_EVENT_RETRY))
-		run_move(sp, run, dest, RUN_EVENT_RETRY, DUE_NOW, NULL);
-}
-
 static int
 retry_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct walk *k = arg;
-	int d;
 
 	if (!is_wanted(k, run) || (run->flags & RUN_QUARANTINED))
 		return 0;
 	/* Only an admin may retry a run that was never seen running. */
 	if (k->by_itself && (run->flags & RUN_UNCONFIRMED))
 		return 0;
-	run->flags &= ~RUN_UNCONFIRMED;
-	for (d = 0; d < DEST__COUNT; d++)
-		state_retry(sp, run, (enum dest)d);
-	run->flags &= ~(RUN_RESTARTED | RUN_REFUSED_ONCE);
+	run->flags &= ~(RUN_UNCONFIRMED | RUN_RESTARTED | RUN_REFUSED_ONCE);
 	k->done++;
-	return spool_save(sp, run) == 0 && --k->left > 0 ? 0 : -1;
+	return spool_retry(sp, run) == 0 && --k->left > 0 ? 0 : -1;
 }
 
 static int

@@ -292,7 +292,7 @@ kept_finish(struct spool *sp)
 
 	for (i = 0; i < n; i++)
 		if (spool_get(sp, ids[i], &run) != 1 ||
-		    spool_finish(sp, &run) == -1)
+		    spool_kept_done(sp, &run) == -1)
 			return i;
 	return n;
 }

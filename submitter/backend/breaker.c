@@ -295,7 +295,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		 * cc-backend was upgraded: the probe finds the version, and
 		 * other requests wait.
 		 */
-		if (tries < ROW_TRIES && g->state == BREAKER_UP) {
+		if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN) {
 			g->state = BREAKER_DOWN;
 			g->clusters_at = 0;
 			probe_send(g);

@@ -27,8 +27,6 @@
 #define STOP_UNDER_WAY 60000
 /* after these the field is unknown to every version */
 #define REPROBE_TRIES 3
-/* a start with this many failures does not block later runs of its job */
-#define RELEASE_TRIES 20
 
 static struct log_limit said_refused;
 static struct log_limit said_tags;
@@ -105,9 +103,9 @@ void
 run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
     enum reject_class class, const char *reason)
 {
-	struct spool_run copy = *run;
-	int is_stop = run->state[dest] == STOP_DUE ||
-	    run->state[dest] == DELETE_DUE;
+	int is_deletion = run->state[dest] == DELETE_DUE;
+	int is_stop = run->state[dest] == STOP_DUE || is_deletion;
+	struct spool_run copy;
 
 	if (dest == DEST_REST && !is_stop && (run->flags & RUN_SUPERSEDED)) {
 		superseded_drop(s, run, reason);
@@ -134,24 +132,23 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	    "%s: the %s is rejected: %s; the "
 	    "run is kept, see `cc-slurm-adapterctl queue --rejected`",
 	    run_key_text(&run->key), is_stop ? "stop" : "start", reason);
+	copy = *run;
 	run_save(s, run);
-	if (!is_stop || copy.state[dest] == DELETE_DUE)
+	if (!is_stop || is_deletion)
 		start_settled(s, &copy, dest);
 }
 
 static void
 row_retry(struct submitter *s, struct spool_run *run, const char *why)
 {
-	struct spool_run copy = *run;
-
 	s->n.retries++;
 	run->due[DEST_REST] = spool_now(s->spool) +
 	    timer_backoff(run->tries[DEST_REST], RETRY_FIRST, RETRY_MAX);
 	run->tries[DEST_REST]++;
 	snprintf(run->reason, sizeof(run->reason), "%s", why);
 	run_save(s, run);
-	if (run->tries[DEST_REST] == RELEASE_TRIES)
-		start_settled(s, &copy, DEST_REST);
+	if (spool_start_fails(run))
+		start_settled(s, run, DEST_REST);
 }
 
 void
@@ -216,7 +213,9 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		wake(s, WAKE_COMMIT_CHECK);
 		break;
 	case RESULT_REPROBE:
-		if (run->tries[DEST_REST] < REPROBE_TRIES)
+		/* The first such answer is followed by a probe. */
+		if (run->tries[DEST_REST] < REPROBE_TRIES ||
+		    strncmp(run->reason, v->text, sizeof(run->reason) - 1) != 0)
 			row_retry(s, run, v->text);
 		else
 			run_reject(s, run, DEST_REST, REJECT_INVALID, v->text);

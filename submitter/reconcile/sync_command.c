@@ -408,6 +408,15 @@ waits_text(const struct spool_run *run, char *buf, size_t size)
 	return buf;
 }
 
+/* A stop of the run may be under way in cc-backend; see stop_no_run(). */
+static int
+waits_for_stop(struct spool *sp, const struct spool_run *run)
+{
+	return (run->flags & RUN_RESTARTED) && run->tries[DEST_REST] == 0 &&
+	    run->due[DEST_REST] > spool_now(sp) &&
+	    run->due[DEST_REST] < DUE_LEASED;
+}
+
 static int
 queue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -423,6 +432,12 @@ queue_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	}
 	waits_text(run, text, sizeof(text));
+	if (waits_for_stop(sp, run)) {
+		queue_row(y, &run->key,
+		    "start waits for a stop that may be under way",
+		    "sent within a minute");
+		return 0;
+	}
 	if (!sync_takes(y, &run->key, way, text))
 		return 0;
 	queue_row(y, &run->key, text,

@@ -18,6 +18,9 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
+/* a start with this many failures does not block later runs of its job */
+#define RELEASE_TRIES 20
+
 static const char waits[] = "waits until an earlier run, requeued early, is "
 			    "deleted in cc-backend";
 
@@ -37,12 +40,24 @@ is_superseded(const struct spool_run *run)
 		run->state[DEST_REST] == DELETE_DUE);
 }
 
+int
+spool_start_fails(const struct spool_run *run)
+{
+	enum run_state state = run->state[DEST_REST];
+
+	return (state == START_DUE || state == START_DUE_ENDED ||
+		   state == START_CONFLICT) &&
+	    run->tries[DEST_REST] >= RELEASE_TRIES;
+}
+
 /* Must a later run of the job wait for this one? */
 static int
 blocks(const struct spool_run *run, enum dest dest)
 {
-	return spool_is_start(run->state[dest]) ||
-	    (dest == DEST_REST && is_superseded(run));
+	if (dest == DEST_REST && is_superseded(run))
+		return 1;
+	return spool_is_start(run->state[dest]) &&
+	    (dest != DEST_REST || !spool_start_fails(run));
 }
 
 /*
@@ -128,6 +143,21 @@ spool_release_backfill(struct spool *sp, struct spool_run *run)
 		if (run->state[d] == BACKFILL_HELD)
 			run_move(sp, run, (enum dest)d, RUN_EVENT_RELEASED,
 			    DUE_KEEP, NULL);
+	if (spool_order(sp, run) == -1)
+		return -1;
+	return spool_save(sp, run);
+}
+
+int
+spool_retry(struct spool *sp, struct spool_run *run)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		if (run_may_move(run, (enum dest)d, RUN_EVENT_RETRY))
+			run_move(sp, run, (enum dest)d, RUN_EVENT_RETRY,
+			    DUE_NOW, NULL);
+	/* Several runs of the job may be retried. */
 	if (spool_order(sp, run) == -1)
 		return -1;
 	return spool_save(sp, run);
@@ -272,7 +302,10 @@ spool_set_unknown(struct spool *sp, struct spool_run *run, const char *reason)
 static int
 may_be_superseded(const struct spool_run *early, const struct spool_run *run)
 {
-	return (early->flags & RUN_REQUEUED_EARLY) &&
+	/* A run that is not reported, or may never run, replaces no run. */
+	return run->state[DEST_REST] != RUN_NONE &&
+	    !(run->flags & RUN_UNCONFIRMED) &&
+	    (early->flags & RUN_REQUEUED_EARLY) &&
 	    !(early->flags &
 		(RUN_FORGET_AFTER_DELETE | RUN_SUPERSEDED | RUN_QUARANTINED)) &&
 	    early->key.start < run->key.start &&

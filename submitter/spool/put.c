@@ -290,9 +290,11 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 			state_ended(sp, run, (enum dest)d);
 		/*
 		 * The script has arrived: the start does not wait any longer.
+		 * One that was sent before waits for something else.
 		 */
 		if (!(job->flags & JOB_MORE) && spool_is_start(run->state[d]) &&
-		    run->tries[d] == 0 && run->due[d] < DUE_LEASED)
+		    run->tries[d] == 0 && run->due[d] < DUE_LEASED &&
+		    (d != DEST_REST || !(run->flags & RUN_REST_STARTED)))
 			run->due[d] = DUE_NOW;
 		/* Each destination is checked alone: one may have the start. */
 		if ((job->flags & JOB_OPTED_OUT) &&
@@ -398,9 +400,46 @@ merged_write(struct spool *sp, struct spool_run *run, const struct job *job,
 	return spool_record_write(sp, run->id, job);
 }
 
+/*
+ * Slurm shows the run running at last, or it has ended: it gets its place among
+ * the runs of its job.  before: the row as it was.  0 or -1.
+ */
+static int
+merged_order(struct spool *sp, struct spool_run *run,
+    const struct spool_run *before)
+{
+	int d, again = 0;
+
+	if (!(before->flags & RUN_UNCONFIRMED) ||
+	    (run->flags & RUN_UNCONFIRMED))
+		return 0;
+	for (d = 0; d < DEST__COUNT; d++)
+		again |= before->state[d] == START_REJECTED &&
+		    spool_is_start(run->state[d]);
+	if (again && spool_order(sp, run) == -1)
+		return -1;
+	return spool_supersede(sp, run) == -1 ? -1 : 0;
+}
+
+/* The user has opted out: later runs of the job wait no longer.  0 or -1. */
+static int
+merged_release(struct spool *sp, const struct spool_run *run,
+    const struct spool_run *before)
+{
+	int d;
+
+	for (d = 0; d < DEST__COUNT; d++)
+		if (spool_is_start(before->state[d]) &&
+		    run->state[d] == RUN_NONE &&
+		    spool_release(sp, run, (enum dest)d) == -1)
+			return -1;
+	return 0;
+}
+
 static enum spool_put
 put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
+	struct spool_run before = *run;
 	struct job old;
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
 	int changed, had_script;
@@ -435,7 +474,8 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		run->flags |= RUN_REQUEUED_EARLY;
 	if (!(run->flags & RUN_KEY_FIXED) && spool_is_false_start(&old))
 		rc = put_false_start(sp, run, &old);
-	else if (spool_save(sp, run) == 0 &&
+	else if (merged_order(sp, run, &before) == 0 &&
+	    spool_save(sp, run) == 0 && merged_release(sp, run, &before) == 0 &&
 	    spool_superseded_by_later(sp, run) == 0)
 		rc = PUT_MERGED;
 done:

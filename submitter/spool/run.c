@@ -340,6 +340,14 @@ spool_save(struct spool *sp, struct spool_run *run)
 }
 
 int
+spool_kept_done(struct spool *sp, struct spool_run *run)
+{
+	run->flags &= ~RUN_REQUEUED_EARLY;
+	run_move(sp, run, DEST_REST, RUN_EVENT_KEPT_LONG, DUE_KEEP, NULL);
+	return spool_save(sp, run);
+}
+
+int
 spool_has_starts(struct spool *sp, const struct spool_run *run, enum dest dest)
 {
 	return spool_has_row(sp, SQL_STARTS + (enum sql)dest,

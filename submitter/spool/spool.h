@@ -422,6 +422,13 @@ int spool_waits_for_reused(struct spool *sp, int64_t id);
  * job.
  */
 int spool_release_backfill(struct spool *sp, struct spool_run *run);
+/*
+ * What was rejected of the run is due again; starts in the order of the job. 0
+ * or -1.
+ */
+int spool_retry(struct spool *sp, struct spool_run *run);
+/* Has its start failed so often that no later run of the job waits for it? */
+int spool_start_fails(const struct spool_run *run);
 /* 1 when `backfill --nats` has to publish this run of the spool again. */
 int spool_republish_due(const struct spool *sp, const struct spool_run *run);
 /* 1 while its stop is under way by NATS; the answer publishes it again. */
@@ -437,6 +444,11 @@ int spool_republish(struct spool *sp, struct spool_run *run);
  * requeued early. 1 when it waits for that, its state is changed; 0, -1.
  */
 int spool_supersede(struct spool *sp, struct spool_run *run);
+/*
+ * No later run replaces this delivered one any more: it is done for cc-backend.
+ * 0 or -1.
+ */
+int spool_kept_done(struct spool *sp, struct spool_run *run);
 /* 1 when starts of other runs of the job must be sent before its stop. */
 int spool_has_starts(struct spool *sp, const struct spool_run *run,
     enum dest dest);

@@ -57,6 +57,7 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_REPAIR] = "repaired by an admin",
 	[RUN_EVENT_SUPERSEDED] = "replaced by a later run",
 	[RUN_EVENT_KEPT] = "may be replaced by a later run",
+	[RUN_EVENT_KEPT_LONG] = "kept for a day",
 	[RUN_EVENT_DELETED] = "deleted, started again",
 	[RUN_EVENT_DELETED_FINALLY] = "deleted for good",
 	[RUN_EVENT_REPUBLISHED] = "published again by an admin",
@@ -106,6 +107,8 @@ static const struct {
 		S(STOPPED_BY_OTHERS) | S(STOP_DUE),
 	    DELETE_DUE, DELETE_DUE, 1 },
 	{ REST, RUN_EVENT_KEPT, S(RUN_DONE), KEPT_REPLACEABLE, KEPT_REPLACEABLE,
+	    0 },
+	{ REST, RUN_EVENT_KEPT_LONG, S(KEPT_REPLACEABLE), RUN_DONE, RUN_DONE,
 	    0 },
 	/* answers of Slurm, and commands of admins */
 	{ BOTH, RUN_EVENT_UNKNOWN, WAITS, START_REJECTED, START_REJECTED, 0 },

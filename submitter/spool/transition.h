@@ -55,6 +55,7 @@ enum run_event {
 	RUN_EVENT_REPAIR,     /* an admin repairs it */
 	RUN_EVENT_SUPERSEDED, /* a later run of the job replaces it */
 	RUN_EVENT_KEPT,	      /* delivered; a later run may replace it */
+	RUN_EVENT_KEPT_LONG,  /* cc-backend refuses no other run any more */
 	/* deleted in cc-backend; it is started again */
 	RUN_EVENT_DELETED,
 	RUN_EVENT_DELETED_FINALLY, /* deleted in cc-backend for good */

@@ -176,6 +176,13 @@ test_rest_delivery_LDADD = $(SUBMITTER_LIBS)
 SUBMITTER_SIMULATION = tests/unit/submitter/simulation.c \
 	tests/unit/submitter/simulation.h $(SUBMITTER_BOXES)
 
+check_PROGRAMS += test_job_order
+TESTS += test_job_order
+test_job_order_SOURCES = tests/unit/submitter/delivery/test_job_order.c \
+	$(SUBMITTER_SIMULATION)
+test_job_order_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_job_order_LDADD = $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_start_stop
 TESTS += test_start_stop
 test_start_stop_SOURCES = tests/unit/submitter/delivery/test_start_stop.c \

@@ -18,17 +18,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
 
 #define PARSER_TIMEOUT_S    10 /* the file server may not answer */
 #define PARSER_TIMEOUT_TEXT "10 s"
 #define SECRETS_SEALS	    (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
+static const char other_version[] =
+    "the programs have been replaced by another version: restart the service";
+
 struct parser {
 	struct supervisor *sup;
 	struct channel *channel;
 	struct event *deadline;
 	pid_t pid;
+	int same_version; /* `hello` was read */
 	struct conf conf;
 	struct secrets secrets;
 	parser_done *done;
@@ -139,13 +144,37 @@ on_end(struct parser *p, struct reader *r)
 			NULL);
 }
 
+/* The program may have been replaced by another version since our start. */
+static void
+on_hello(struct parser *p, struct reader *r)
+{
+	struct writer w;
+
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	parser_hello(&w);
+	p->same_version = wr_end(&w) == 0 && r->left == w.len &&
+	    memcmp(r->p, w.buf, w.len) == 0;
+	wr_clear(&w);
+	if (!p->same_version)
+		parser_finish(p, other_version);
+}
+
 static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
     int fd, void *arg)
 {
 	struct parser *p = arg;
 
+	if (h->type != MSG_HELLO && !p->same_version) {
+		if (fd != -1)
+			close(fd);
+		parser_finish(p, other_version);
+		return;
+	}
 	switch (h->type) {
+	case MSG_HELLO:
+		on_hello(p, r);
+		break;
 	case MSG_CONF:
 		conf_read(r, &p->conf);
 		if (rd_end(r) == -1)

@@ -144,6 +144,25 @@ reload_clear(struct supervisor *sup)
 	reload->secrets = NO_SECRETS;
 }
 
+/*
+ * The offer is withdrawn.  It may have replaced that of the configuration in force
+ * before the worker answered.
+ */
+static void
+offer_again(struct supervisor *sup)
+{
+	struct child *c;
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		c = &sup->workers.children[role];
+		if ((sup->reload.roles_asked & (1u << role)) &&
+		    c->state == CHILD_READY &&
+		    c->conf_used != sup->conf.generation)
+			conf_send(c, &sup->conf, &sup->secrets);
+	}
+}
+
 /* Reports the result and starts a pending reload. */
 static void __attribute__((format(printf, 3, 4)))
 reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
@@ -154,6 +173,8 @@ reload_end(struct supervisor *sup, int ok, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (!ok)
+		offer_again(sup);
 	reload_clear(sup);
 	snprintf(sup->reload_result, sizeof(sup->reload_result), "%s", text);
 	sup->reload_time = time(NULL);
@@ -204,7 +225,8 @@ reload_commit(struct supervisor *sup)
 			worker_commit(c, reload->restarts);
 		else if (reload->restarts & (1u << role))
 			child_restart(c, "a changed value needs a restart", 1);
-		else if (c->state == CHILD_SANDBOXED && c->conf_sent != 0)
+		else if (c->state >= CHILD_SANDBOXED && c->conf_sent != 0)
+			/* It started meanwhile, with the old one. */
 			conf_send(c, &sup->conf, &sup->secrets);
 	}
 	snprintf(kept, sizeof(kept), "%s%s",
@@ -285,6 +307,7 @@ reload_offer(struct supervisor *sup, struct conf *conf, struct secrets secrets)
 {
 	static const struct timeval most = { .tv_sec = RELOAD_TIMEOUT_S };
 	struct reload *reload = &sup->reload;
+	struct child *c;
 	int role;
 
 	reload->active = 1;
@@ -313,11 +336,12 @@ reload_offer(struct supervisor *sup, struct conf *conf, struct secrets secrets)
 		return;
 	}
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (sup->workers.children[role].state != CHILD_READY)
+		c = &sup->workers.children[role];
+		/* A worker that is restarted gets it at its next start. */
+		if (c->state != CHILD_READY || c->stop_requested)
 			continue;
 		reload->roles_asked |= 1u << role;
-		conf_send(&sup->workers.children[role], &reload->conf,
-		    &reload->secrets);
+		conf_send(c, &reload->conf, &reload->secrets);
 	}
 	reload_check(sup);
 }

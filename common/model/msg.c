@@ -37,7 +37,8 @@ static const struct msg_rule {
 	bool fd;
 } rules[MSG__COUNT] = {
 	[MSG_SANDBOX] = { "sandbox", BIT(SUPERVISOR), WORKERS, 1, KEYS, false },
-	[MSG_HELLO] = { "hello", WORKERS, BIT(SUPERVISOR), 9, 5 + TEXT, false },
+	[MSG_HELLO] = { "hello", WORKERS | BIT(PARSER), BIT(SUPERVISOR), 9,
+	    5 + TEXT, false },
 	[MSG_CONF] = { "conf", BIT(SUPERVISOR) | BIT(PARSER),
 	    WORKERS | BIT(SUPERVISOR), 6, KEYS, false },
 	[MSG_SECRETS] = { "secrets", BIT(SUPERVISOR) | BIT(PARSER),

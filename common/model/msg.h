@@ -31,8 +31,12 @@ const char *role_name(enum role role);
 
 enum msg_type {
 	/* between the supervisor and a worker */
-	MSG_SANDBOX,	 /* the first message: struct sandbox (sandbox.h) */
-	MSG_HELLO,	 /* u32 version, u8 role, str sandbox layers in force */
+	MSG_SANDBOX, /* the first message: struct sandbox (sandbox.h) */
+	/*
+	 * u32 version, u8 role, str sandbox layers in force; of the parser its
+	 * table of keys: see parser_hello()
+	 */
+	MSG_HELLO,
 	MSG_CONF,	 /* u16 key (conf.h), str value */
 	MSG_SECRETS,	 /* sealed memfd with the credentials; no payload */
 	MSG_CONF_END,	 /* u32 generation */

@@ -37,7 +37,8 @@ struct conf_parse {
 /*
  * parser_main.c
  *
- * The whole life of the child: reads path and writes frames to fd_out: `conf`
+ * The whole life of the child: reads path and writes frames to fd_out: `hello`,
+ * `conf`
  * for every value that is not the default, `secrets` (always, its memfd may be
  * empty), with source "stream" `receiver-secrets`, and `conf-end`; or
  * `conf-bad` with the reason alone.
@@ -50,6 +51,12 @@ struct conf_parse {
  * of ccRestJwt, ccRestJwtFile and systemd's credential it came from.
  */
 int parser_run(const char *path, int explicit_path, int fd_out);
+/*
+ * Appends the payload of the parser's `hello`, its first frame.  The numbers of
+ * the keys and of the messages depend on the version, and the file of the program
+ * may be newer than the running supervisor, which compares all bytes.
+ */
+void parser_hello(struct writer *w);
 /*
  * The limits and the allocator of a process that reads one file.  Call it before
  * jansson is used.

@@ -109,6 +109,25 @@ frame_send_to_supervisor(int fd, enum msg_type type, const struct writer *w,
 	    passed);
 }
 
+void
+parser_hello(struct writer *w)
+{
+	char keys[64];
+
+	snprintf(keys, sizeof(keys), PACKAGE_VERSION ", %d keys", CONF__COUNT);
+	wr_u32(w, MSG_VERSION);
+	wr_u8(w, ROLE_PARSER);
+	wr_str(w, keys);
+}
+
+static int
+hello_send(int fd, struct writer *w)
+{
+	wr_reset(w);
+	parser_hello(w);
+	return frame_send_to_supervisor(fd, MSG_HELLO, w, -1);
+}
+
 static int
 values_send(int fd, const struct conf *conf, struct writer *w)
 {
@@ -176,7 +195,9 @@ parser_run(const char *path, int explicit_path, int fd_out)
 			conf_error(&p, NULL, NULL, "memfd for the secrets: %s",
 			    strerror(errno));
 	}
-	if (p.errors != 0)
+	if (hello_send(fd_out, &w) == -1)
+		rc = -1;
+	else if (p.errors != 0)
 		rc = bad_send(fd_out, &p, &w) == -1 ? -1 : 1;
 	else
 		rc = all_send(fd_out, &p, &w, memfd, receiver_memfd);

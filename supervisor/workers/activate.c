@@ -207,6 +207,7 @@ worker_activate(struct child *c)
 	wr_u32(&w, c->conf_agreed);
 	channel_send(c->channel, MSG_CONF_COMMIT, 0, &w, -1);
 	wr_clear(&w);
+	c->conf_used = c->conf_agreed;
 	if (c->state == CHILD_READY || c->has_descriptors)
 		return;
 	c->has_descriptors = 1;

@@ -101,6 +101,7 @@ child_reset(struct child *c)
 {
 	c->conf_sent = 0;
 	c->conf_agreed = 0;
+	c->conf_used = 0;
 	c->stop_requested = 0;
 	c->expected_exit = 0;
 	c->has_descriptors = 0;

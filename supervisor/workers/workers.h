@@ -48,6 +48,7 @@ struct child {
 	long long ping_sent_ms;	   /* oldest unanswered ping, 0 = none */
 	uint32_t conf_sent;	   /* generation sent last, 0 = none */
 	uint32_t conf_agreed;	   /* generation of its last conf-ok */
+	uint32_t conf_used;	   /* generation that it has in force */
 	unsigned failures;	   /* failed processes in a row */
 	unsigned restarts;	   /* since the service started */
 	int stop_requested;

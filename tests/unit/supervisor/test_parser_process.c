@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/ipc/frame.h"
+#include "supervisor/config/config_file.h"
 #include "supervisor/supervisor.h"
 #include "tests/unit/check.h"
 
@@ -72,7 +73,17 @@ parser(const char *what)
 	    strchr(what, '-') != NULL		       ? "-" :
 							 "";
 	size_t more = *number == '+', less = *number == '-';
+	struct writer hello;
 
+	wr_init(&hello, MSG_PAYLOAD_MAX);
+	parser_hello(&hello);
+	if (strcmp(what, "other version") == 0)
+		hello.buf[0]++;
+	if (strcmp(what, "other keys") == 0)
+		hello.buf[hello.len - 6]++;
+	if (strcmp(what, "no hello") != 0)
+		raw_send(MSG_HELLO, hello.buf, hello.len, -1);
+	wr_clear(&hello);
 	if (strncmp(what, "bad", 3) == 0) {
 		raw_send(MSG_CONF_BAD, bad, 10 + more - less, -1);
 		return 1;
@@ -152,6 +163,9 @@ main(int argc, char **argv)
 	sup.base = event_base_new();
 
 	run("ok", "");
+	run("other version", "another version");
+	run("other keys", "another version");
+	run("no hello", "another version");
 	run("bad", "no");
 	run("bad-", "malformed conf-bad");
 	run("bad+", "malformed conf-bad");

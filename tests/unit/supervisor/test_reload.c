@@ -448,6 +448,94 @@ test_twice(void)
 	end();
 }
 
+/* A worker becomes ready between the offer and the switch. */
+static void
+test_ready_between(void)
+{
+	struct child *c = &sup.workers.children[ROLE_COLLECTOR];
+	int role;
+
+	serve_all();
+	c->state = CHILD_DOWN;
+	file_says(CONF_POLL_INTERVAL, "5");
+	c->state = CHILD_SANDBOXED;
+	c->conf_sent = c->conf_agreed = 0;
+	reload_hello(c);
+	channels_read();
+	CHECK_INT(offered[ROLE_COLLECTOR], 1);
+	agree(ROLE_COLLECTOR);
+	c->state = CHILD_READY;
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		if (role != ROLE_COLLECTOR)
+			agree((enum role)role);
+	CHECK_INT(outcome, 1);
+	CHECK_INT(offered[ROLE_COLLECTOR], 2);
+	agree(ROLE_COLLECTOR);
+	CHECK_INT(used[ROLE_COLLECTOR], 2);
+	end();
+}
+
+/*
+ * The same, and the next reload, which is refused, replaces the offer of the
+ * configuration in force.
+ */
+static void
+test_refused_between(void)
+{
+	struct child *c = &sup.workers.children[ROLE_COLLECTOR];
+	int role;
+
+	serve_all();
+	c->state = CHILD_DOWN;
+	file_says(CONF_POLL_INTERVAL, "5");
+	c->state = CHILD_SANDBOXED;
+	c->conf_sent = c->conf_agreed = c->conf_used = 0;
+	reload_hello(c);
+	channels_read();
+	agree(ROLE_COLLECTOR);
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		if (role != ROLE_COLLECTOR)
+			agree((enum role)role);
+	CHECK_INT(outcome, 1);
+	c->state = CHILD_READY;
+	file_says(CONF_POLL_INTERVAL, "7");
+	agree(ROLE_COLLECTOR);
+	reload_bad(&sup.workers.children[ROLE_LISTENER], 3, "no");
+	channels_read();
+	CHECK_INT(outcome, 0);
+	CHECK_INT(offered[ROLE_COLLECTOR], 2);
+	agree(ROLE_COLLECTOR);
+	CHECK_INT(used[ROLE_COLLECTOR], 2);
+	end();
+}
+
+/* A second reload while a worker ends because of the first one. */
+static void
+test_twice_restart(void)
+{
+	struct conf conf;
+	int role;
+
+	serve_all();
+	file_says(CONF_CLUSTERS, "[\"alpha\"]");
+	all_agree();
+	CHECK_INT(outcome, 1);
+	CHECK(sup.workers.children[ROLE_COLLECTOR].stop_requested);
+	outcome = -1;
+	reload_begin(&sup);
+	conf_init(&conf);
+	CHECK_INT(conf_set(&conf, CONF_CLUSTERS, "[\"alpha\",\"beta\"]"), 0);
+	loaded(&sup, &conf, (struct secrets) { dup(0), -1 }, NULL);
+	channels_read();
+	reload_child_gone(&sup.workers.children[ROLE_COLLECTOR]);
+	CHECK_INT(outcome, -1);
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		if (!sup.workers.children[role].stop_requested)
+			agree((enum role)role);
+	CHECK_INT(outcome, 1);
+	end();
+}
+
 int
 main(void)
 {
@@ -460,5 +548,8 @@ main(void)
 	test_kept();
 	test_effects();
 	test_twice();
+	test_ready_between();
+	test_refused_between();
+	test_twice_restart();
 	return check_done();
 }

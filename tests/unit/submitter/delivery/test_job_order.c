@@ -151,7 +151,7 @@ wait_for_start(const char *probe)
 	int turns;
 
 	for (turns = 0; turns < 100000 && sim_waits(REQUEST_START) == 0;
-	    turns++) {
+	     turns++) {
 		if (sim_waits(REQUEST_PROBE) > 0)
 			sim_answer(REQUEST_PROBE, 400, probe);
 		else if (sim_waits(REQUEST_CLUSTERS) > 0)
@@ -185,7 +185,8 @@ test_failing_start(void)
 	CHECK_INT(sim_state(JOB, 90000), START_BLOCKED);
 	for (i = 0; i < 4 && sim_state(JOB, 180000) != STARTED; i++) {
 		wait_for_start(IS_1_5);
-		if (strstr(sim_body(REQUEST_START), "\"startTime\":1000") == NULL)
+		if (strstr(sim_body(REQUEST_START), "\"startTime\":1000") ==
+		    NULL)
 			sim_answer(REQUEST_START, 201, "{}");
 		else
 			sim_answer(REQUEST_START, 500,

@@ -408,7 +408,7 @@ static int
 merged_order(struct spool *sp, struct spool_run *run,
     const struct spool_run *before)
 {
-	int d, again = 0;
+	int d, again = 0, rc;
 
 	if (!(before->flags & RUN_UNCONFIRMED) ||
 	    (run->flags & RUN_UNCONFIRMED))
@@ -418,7 +418,15 @@ merged_order(struct spool *sp, struct spool_run *run,
 		    spool_is_start(run->state[d]);
 	if (again && spool_order(sp, run) == -1)
 		return -1;
-	return spool_supersede(sp, run) == -1 ? -1 : 0;
+	rc = spool_supersede(sp, run);
+	/* The run that it waited for may be replaced, and was not sent. */
+	if (rc == 0 && sp->policy.last_requeued &&
+	    run->state[DEST_REST] == START_BLOCKED) {
+		run_move(sp, run, DEST_REST, RUN_EVENT_UNBLOCKED, DUE_KEEP,
+		    NULL);
+		rc = spool_order(sp, run);
+	}
+	return rc == -1 ? -1 : 0;
 }
 
 /* The user has opted out: later runs of the job wait no longer.  0 or -1. */

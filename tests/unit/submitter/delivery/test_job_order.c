@@ -118,6 +118,22 @@ test_confirmed_replaces(void)
 	sim_end();
 }
 
+/* The same, and the other run was not sent before. */
+static void
+test_confirmed_replaces_unsent(void)
+{
+	sim_begin();
+	spool_policy(sim.spool)->last_requeued = 1;
+	record(1000, 0, 1030, END_REQUEUED);
+	record(1200, JOB_LIVE | JOB_UNCONFIRMED, 0, END_NOT);
+	CHECK_INT(sim_state(JOB, 1000), START_DUE_ENDED);
+	CHECK_INT(sim_state(JOB, 1200), START_BLOCKED);
+	record(1200, JOB_LIVE, 0, END_NOT);
+	CHECK_INT(sim_state(JOB, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_state(JOB, 1200), START_DUE);
+	sim_end();
+}
+
 /* cc-backend refuses the deletion: the later run is sent nevertheless. */
 static void
 test_deletion_rejected(void)
@@ -360,6 +376,7 @@ main(void)
 	test_false_start_replaces_nothing();
 	test_opted_out_replaces_nothing();
 	test_confirmed_replaces();
+	test_confirmed_replaces_unsent();
 	test_deletion_rejected();
 	test_opted_out_releases();
 	test_failing_start();

@@ -199,6 +199,13 @@ expired_add(struct summary *to, unsigned k, const struct stream_status *st)
 		    "%.64s --from TIME --to TIME",
 		    (unsigned long long)st->expired,
 		    st->expired == 1 ? "" : "s", st->cluster, st->cluster);
+	else if (st->renewed > 0)
+		summary_add(to, PROBLEM_EXPIRED, k, 0,
+		    "the stream of cluster %.64s is another one since %s; "
+		    "messages that were not read are lost; run: "
+		    "cc-slurm-adapterctl backfill --cluster %.64s --from TIME "
+		    "--to TIME",
+		    st->cluster, time_text(st->renewed), st->cluster);
 }
 
 static void

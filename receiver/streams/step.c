@@ -118,13 +118,21 @@ lost_until(struct stream *st, uint64_t until)
 	window_init(&st->window, until);
 }
 
-/* The stream is another one than that of the position. */
+/*
+ * The stream is another one than that of the position.  Whether the old one had
+ * messages that nobody has read is not known.
+ */
 static void
 begin_again(struct stream *st, const char *why)
 {
+	log_about(LOG_ID_NONE, st->cluster, 0);
 	log_warnx("stream %s: %s; it is read from its begin, known runs do not "
 		  "change",
 	    st->name, why);
+	st->renewed = (int64_t)time(NULL);
+	snprintf(st->loss, sizeof(st->loss),
+	    "%s, found at %s: messages that were not read are lost", why,
+	    time_text(st->renewed));
 	window_init(&st->window, 0);
 }
 

@@ -373,6 +373,7 @@ streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 	to->held = st->window.held;
 	to->received = st->received;
 	to->expired = st->expired;
+	to->renewed = st->renewed;
 	to->last = st->last;
 	return 1;
 }

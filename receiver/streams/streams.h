@@ -68,8 +68,9 @@ struct stream_status {
 	unsigned held;	     /* have a newer schema */
 	uint64_t received;
 	uint64_t
-	    expired;  /* messages that expired or were deleted undelivered */
-	int64_t last; /* epoch of the last message; 0 = none yet */
+	    expired;	 /* messages that expired or were deleted undelivered */
+	int64_t renewed; /* epoch: another stream was found last; 0 = never */
+	int64_t last;	 /* epoch of the last message; 0 = none yet */
 };
 
 /*

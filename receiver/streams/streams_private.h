@@ -74,6 +74,7 @@ struct stream {
 	int wants_long; /* the next message is longer than the own share */
 	uint64_t received;
 	uint64_t expired;
+	int64_t renewed;
 	int64_t last;
 };
 

@@ -2,7 +2,7 @@
 /*
  * A record that makes a worker crash must not do so for ever.  A worker writes
  * the key of the run that it handles into its inflight page.  After two crashes
- * with the same key, the run is in quarantine: the workers that read records
+ * with the same key within a day, the run is in quarantine: the workers that read records
  * get its key and skip its records.
  */
 #include "config.h"
@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "supervisor/workers/workers.h"
 
 static struct crash_record *
@@ -84,6 +85,10 @@ quarantine_note_exit(struct child *c, int status)
 	    !inflight_read(c->inflight, &key))
 		return;
 	s = crash_record_of(w, &key);
+	if (s->crashes < QUARANTINE_CRASHES &&
+	    clock_ms() - s->at > QUARANTINE_WITHIN)
+		s->crashes = 0;
+	s->at = clock_ms();
 	s->crashes++;
 	if (s->crashes < QUARANTINE_CRASHES) {
 		log_warnx("the %s crashed while it handled %s; after another "

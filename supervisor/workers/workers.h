@@ -76,9 +76,12 @@ struct link {
 struct crash_record {
 	struct run_key key;
 	unsigned crashes;
+	long long at; /* clock_ms() of the last one */
 };
 #define CRASH_RECORDS_MAX  64 /* then the oldest is dropped */
 #define QUARANTINE_CRASHES 2  /* after these the run is in quarantine */
+/* ms; an earlier crash had another cause */
+#define QUARANTINE_WITHIN 86400000LL
 
 /* Messages of a worker, after their payload was checked. */
 struct channel_events {

@@ -508,13 +508,20 @@ test_other_stream(void)
 	streams_begin(t);
 	read_from(t, 1, 20, "\"opt_start_seq\":1,");
 	CHECK_INT(status_of(t).expired, 0);
+	CHECK(status_of(t).renewed != 0);
+	CHECK(strstr(status_of(t).loss, "that were not read are lost") != NULL);
 	stop(t);
 	/* the broker has lost the end of the stream */
 	t = started(30, 1, 20, "\"opt_start_seq\":1,");
 	CHECK_INT(n_positions, 1);
 	CHECK_INT(position, 0);
+	CHECK(status_of(t).renewed != 0);
 	one(t, 1);
 	CHECK_INT(position, 1);
+	stop(t);
+	/* the stream of the position */
+	t = started(10, 1, 20, "\"opt_start_seq\":11,");
+	CHECK(status_of(t).renewed == 0);
 	stop(t);
 }
 

@@ -123,6 +123,12 @@ main(void)
 	quarantine_send_all(&workers.children[ROLE_SUBMITTER]);
 	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 7);
 	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
+	/* Two crashes with more than a day between have different causes. */
+	workers.crash_records[1].at -= QUARANTINE_WITHIN + 1000;
+	crash(ROLE_COLLECTOR, 8);
+	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 0);
+	crash(ROLE_COLLECTOR, 8);
+	CHECK_INT(quarantine_of(ROLE_SUBMITTER), 8);
 	/* A listener reads no record: what it claims does not count. */
 	crash(ROLE_LISTENER, 9);
 	crash(ROLE_LISTENER, 9);

@@ -10,17 +10,17 @@
 #include "submitter/delivery/delivery.h"
 
 /*
- * 1 when the row has the end that a stop has, of this version or of an older one,
- * which knows fewer states: cc-backend may have been upgraded since.
+ * 1 when the row has the end that a stop has, of any version: cc-backend may have
+ * been upgraded since, and older versions know fewer states.
  */
 static int
 end_matches(const struct submitter *s, const struct job *job,
-    const struct backend_job *row, enum backend now)
+    const struct backend_job *row)
 {
 	const char *state;
 	unsigned version;
 
-	for (version = 0; version <= now; version++) {
+	for (version = 0; version <= BACKEND_1_5; version++) {
 		state = payload_stop_state(s->payload, version, job->state);
 		if (state != NULL && strcmp(state, row->state) == 0 &&
 		    payload_stop_time(version, job) - job->key.start ==
@@ -46,7 +46,7 @@ end_agrees(struct submitter *s, const struct spool_run *run,
 		job.key = run->key;
 		state = payload_stop_state(s->payload, now, job.state);
 		stop = payload_stop_time(now, &job);
-		same = end_matches(s, &job, row, now);
+		same = end_matches(s, &job, row);
 	}
 	inflight_clear(s->w->inflight);
 	if (state == NULL)

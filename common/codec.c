@@ -20,7 +20,7 @@ void
 wr_reset(struct writer *w)
 {
 	w->len = 0;
-	w->err = 0;
+	w->err = w->no_memory = 0;
 }
 
 void
@@ -59,9 +59,12 @@ wr_mem(struct writer *w, const void *p, size_t n)
 {
 	if (w->err || n == 0)
 		return;
-	if (n > w->max || w->len > w->max - n ||
-	    (w->len + n > w->cap && grow(w, w->len + n) == -1)) {
+	if (n > w->max || w->len > w->max - n) {
 		w->err = 1;
+		return;
+	}
+	if (w->len + n > w->cap && grow(w, w->len + n) == -1) {
+		w->err = w->no_memory = 1;
 		return;
 	}
 	memcpy(w->buf + w->len, p, n);
@@ -119,6 +122,12 @@ int
 wr_end(const struct writer *w)
 {
 	return w->err ? -1 : 0;
+}
+
+int
+wr_no_memory(const struct writer *w)
+{
+	return w->no_memory;
 }
 
 void

@@ -16,6 +16,7 @@ struct writer {
 	size_t cap;
 	size_t max; /* bytes; more is an error */
 	int err;
+	int no_memory; /* err because of that */
 };
 
 /* A writer of at most max bytes; allocates nothing. */
@@ -37,6 +38,8 @@ void wr_blob(struct writer *w, const void *p, size_t n);
 void wr_str(struct writer *w, const char *s);
 /* 0, or -1 when a field did not fit or memory was short. */
 int wr_end(const struct writer *w);
+/* After wr_end() has failed: was memory short, so that a repetition may succeed? */
+int wr_no_memory(const struct writer *w);
 
 struct reader {
 	const uint8_t *p; /* borrowed */

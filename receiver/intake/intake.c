@@ -81,6 +81,9 @@ record_send(struct intake *b, const struct job *job, uint64_t *frame)
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	wr_u64(&w, b->frame + 1);
 	job_write(&w, job);
+	if (wr_end(&w) == -1 && wr_no_memory(&w))
+		/* The broker sends the message again after the restart. */
+		fatalx("out of memory");
 	if (wr_end(&w) == -1) {
 		b->n.invalid++;
 		log_limited(&b->invalid, log_warnx,

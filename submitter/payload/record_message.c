@@ -59,7 +59,9 @@ record_message_make(struct job *job, size_t max, struct writer *w,
 	if (job->revision == 0)
 		job->revision = 1;
 	fits = record_try(job, max, w);
-	for (i = 0; !fits && i < sizeof(less) / sizeof(less[0]); i++) {
+	for (i = 0;
+	     !fits && !wr_no_memory(w) && i < sizeof(less) / sizeof(less[0]);
+	     i++) {
 		if (*less[i].text == NULL)
 			continue;
 		free(*less[i].text);
@@ -70,6 +72,11 @@ record_message_make(struct job *job, size_t max, struct writer *w,
 	}
 	if (fits)
 		return shorter;
+	if (wr_no_memory(w)) {
+		*why = "out of memory";
+		errno = ENOMEM;
+		return -1;
+	}
 	*why = "the record is longer than the NATS server accepts, even "
 	       "without its job script and slurmInfo";
 	errno = EMSGSIZE;

@@ -15,7 +15,7 @@
  * Writes the record with its revision (0 becomes 1) to w, which is empty, in at
  * most max bytes: a longer one loses its job script, then slurmInfo, and its
  * message says so.  Changes job.  Returns 0, 1 when something was left out, or
- * -1 with *why and errno EMSGSIZE when the rest is too long, too.
+ * -1 with *why and errno EMSGSIZE when the rest is too long, too, or ENOMEM.
  */
 int record_message_make(struct job *job, size_t max, struct writer *w,
     const char **why);

@@ -76,10 +76,34 @@ test_codec(void)
 	wr_clear(&w);
 }
 
+/* A field that is too long, and one for which there is no memory. */
+static void
+test_no_memory(void)
+{
+	struct writer w;
+
+	wr_init(&w, 4);
+	wr_u64(&w, 1);
+	CHECK_INT(wr_end(&w), -1);
+	CHECK(!wr_no_memory(&w));
+	wr_clear(&w);
+#ifndef SANITIZED /* the sanitizer ends the process */
+	wr_init(&w, SIZE_MAX);
+	wr_mem(&w, "", (size_t)1 << 47);
+	CHECK_INT(wr_end(&w), -1);
+	CHECK(wr_no_memory(&w));
+	wr_reset(&w);
+	CHECK_INT(wr_end(&w), 0);
+	CHECK(!wr_no_memory(&w));
+	wr_clear(&w);
+#endif
+}
+
 int
 main(void)
 {
 	test_codec();
 	test_time();
+	test_no_memory();
 	return check_done();
 }

@@ -103,8 +103,7 @@ void
 run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
     enum reject_class class, const char *reason)
 {
-	int is_deletion = run->state[dest] == DELETE_DUE;
-	int is_stop = run->state[dest] == STOP_DUE || is_deletion;
+	int is_stop = run->state[dest] == STOP_DUE;
 	struct spool_run copy;
 
 	if (dest == DEST_REST && !is_stop && (run->flags & RUN_SUPERSEDED)) {
@@ -134,7 +133,7 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 	    run_key_text(&run->key), is_stop ? "stop" : "start", reason);
 	copy = *run;
 	run_save(s, run);
-	if (!is_stop || is_deletion)
+	if (!is_stop)
 		start_settled(s, &copy, dest);
 }
 
@@ -338,6 +337,24 @@ deleted(struct submitter *s, struct spool_run *run)
 	CRASH_POINT("delete-settled");
 }
 
+/*
+ * The run stays in cc-backend, which shows it as running if its stop was not
+ * sent.  Later runs of the job wait no longer.
+ */
+static void
+delete_refused(struct submitter *s, struct spool_run *run, const char *why)
+{
+	struct spool_run copy;
+
+	log_warnx("%s: cc-backend rejects the deletion, so the run stays "
+		  "there: %s",
+	    run_key_text(&run->key), why);
+	run_move(s->spool, run, DEST_REST, RUN_EVENT_REJECTED, DUE_NOW, why);
+	copy = *run;
+	run_save(s, run);
+	start_settled(s, &copy, DEST_REST);
+}
+
 static void
 delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 {
@@ -352,6 +369,9 @@ delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		break;
 	case RESULT_NO_RUN:
 		deleted(s, run);
+		break;
+	case RESULT_REJECTED:
+		delete_refused(s, run, v->text);
 		break;
 	default:
 		not_taken(s, run, v);

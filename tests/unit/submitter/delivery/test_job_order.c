@@ -24,7 +24,7 @@
 #define STOPPED	  "{\"jobId\":7,\"startTime\":1000}"
 
 static enum spool_put
-record(int64_t start, uint32_t flags, int64_t end, enum job_end state)
+store(int64_t start, uint32_t flags, int64_t end, enum job_end state)
 {
 	struct job job;
 	int64_t row;
@@ -43,6 +43,15 @@ record(int64_t start, uint32_t flags, int64_t end, enum job_end state)
 	job_add_host(&job, "n1");
 	put = spool_put(sim.spool, &job, &row);
 	job_clear(&job);
+	return put;
+}
+
+/* Stores it, and sends what is due. */
+static enum spool_put
+record(int64_t start, uint32_t flags, int64_t end, enum job_end state)
+{
+	enum spool_put put = store(start, flags, end, state);
+
 	wake(&sim, WAKE_DELIVERY);
 	sim_run(0);
 	return put;
@@ -142,8 +151,37 @@ test_deletion_rejected(void)
 	record(1200, JOB_LIVE, 0, END_NOT);
 	CHECK_INT(sim_state(JOB, 1200), START_BLOCKED);
 	sim_answer(REQUEST_DELETE, 400, "{\"error\":\"no\"}");
-	CHECK_INT(sim_state(JOB, 1000), STOP_REJECTED);
+	CHECK_INT(sim_state(JOB, 1000), STOP_DUE);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(1000);
+	sim_answer(REQUEST_STOP, 422,
+	    "{\"error\":\"job has already been stopped\"}");
+	CHECK_INT(sim_state(JOB, 1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
+/* The same, and the stop was not sent: cc-backend shows the run as running. */
+static void
+test_deletion_rejected_before_stop(void)
+{
+	sim_begin();
+	sim_connect();
+	spool_policy(sim.spool)->last_requeued = 1;
+	spool_policy(sim.spool)->wait_commit = 0;
+	record(1000, JOB_LIVE, 0, END_NOT);
+	sim_answer(REQUEST_START, 201, "{}");
+	store(1000, 0, 1030, END_REQUEUED);
+	record(1200, JOB_LIVE, 0, END_NOT);
+	CHECK_INT(sim_state(JOB, 1000), DELETE_DUE);
+	sim_answer(REQUEST_DELETE, 400, "{\"error\":\"no\"}");
+	/* A stop waits for starts of its job under way. */
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_answer(REQUEST_STOP, 200, STOPPED);
+	CHECK_INT(sim_state(JOB, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_waits(REQUEST_DELETE), 0);
 	sim_end();
 }
 
@@ -378,6 +416,7 @@ main(void)
 	test_confirmed_replaces();
 	test_confirmed_replaces_unsent();
 	test_deletion_rejected();
+	test_deletion_rejected_before_stop();
 	test_opted_out_releases();
 	test_failing_start();
 	test_retry_order();

@@ -138,6 +138,7 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 	if (dest == DEST_REST && ended == STOP_DUE)
 		CHECK(event == RUN_EVENT_LISTED ||
 		    event == RUN_EVENT_COMMITTED || event == RUN_EVENT_RETRY ||
+		    (event == RUN_EVENT_REJECTED && state == DELETE_DUE) ||
 		    (event == RUN_EVENT_ENDED &&
 			(state == STARTED || state == START_COMMITTED)));
 	/* A run that is done is deleted before it is reported again. */

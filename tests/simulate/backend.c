@@ -13,6 +13,7 @@
 #include "tests/simulate/backend_private.h"
 #include "tests/simulate/check.h"
 #include "tests/simulate/faults.h"
+#include "tests/simulate/refusals.h"
 #include "tests/simulate/truth.h"
 #include "tests/simulate/world.h"
 
@@ -202,6 +203,7 @@ on_back(void *arg)
 		trace("cc-backend is upgraded to version %d", (int)cc.version);
 	}
 	cc_load();
+	refusals_restart();
 	check_after_loss();
 	cc.away = cc.hangs = 0;
 	trace("cc-backend is back with %s", with);

@@ -129,7 +129,7 @@ book_check(void)
 		    "and is not listed",
 		    (unsigned long long)t->job);
 		invariant(t->in_cc == 1 || t->lost || t->in_spool || !t->ran ||
-			t->may_lack || check_is_replaced(t),
+			t->may_lack || t->opts_out != 0 || check_is_replaced(t),
 		    "job %llu, started %lld, is neither in cc-backend nor in "
 		    "the spool",
 		    (unsigned long long)t->job, (long long)t->start);

@@ -9,6 +9,7 @@
 
 #include "tests/simulate/backend.h"
 #include "tests/simulate/check.h"
+#include "tests/simulate/refusals.h"
 #include "tests/simulate/truth.h"
 #include "tests/simulate/world.h"
 
@@ -74,10 +75,27 @@ check_start_order(const struct truth_run *t)
 		return;
 	for (o = t->older; o != NULL; o = o->older)
 		invariant(o->stored == 0 || o->stored > t->stored || !o->ran ||
-			o->may_lack || o->listed || o->starts > 0,
+			o->may_lack || o->listed || o->starts > 0 ||
+			o->opts_out != 0,
 		    "start of job %llu, started %lld, before that of %lld",
 		    (unsigned long long)t->job, (long long)t->start,
 		    (long long)o->start);
+}
+
+/* A reload retries the rejected runs of a job in their order. */
+static void
+check_retry_order(struct truth_run *t)
+{
+	const struct truth_run *o;
+
+	for (o = t->older; o != NULL && t->retry && !last_requeued;
+	     o = o->older)
+		invariant(!o->retry,
+		    "start of job %llu, started %lld, is retried before that "
+		    "of %lld",
+		    (unsigned long long)t->job, (long long)t->start,
+		    (long long)o->start);
+	t->retry = 0;
 }
 
 static void
@@ -91,7 +109,11 @@ check_start(json_t *body)
 	invariant(strcmp(text_of(body, "user"), user) == 0,
 	    "start of job %llu with user %s", (unsigned long long)t->job,
 	    text_of(body, "user"));
+	invariant(t->opts_out == 0 || t->opts_out > t->start,
+	    "start of job %llu, whose user has opted out",
+	    (unsigned long long)t->job);
 	check_start_order(t);
+	check_retry_order(t);
 	t->starts++;
 	n = (uint64_t)json_integer_value(json_object_get(body, "numNodes"));
 	invariant((n == t->nodes || n == t->nodes_left) &&
@@ -166,6 +188,30 @@ check_handled(const char *path, const char *body, size_t n, int status)
 	else
 		run_of(object, "stop")->handled++;
 	json_decref(object);
+}
+
+void
+check_answer(const char *path, const char *body, size_t n, int code)
+{
+	json_t *object, *job;
+
+	if (code == 0 || strstr(path, "jobs/start_job/") == NULL)
+		return;
+	object = json_loadb(body, n, 0, NULL);
+	job = json_object_get(object, "jobId");
+	if (job != NULL)
+		run_of(object, "start")->rejected = code == 400;
+	json_decref(object);
+}
+
+void
+check_retried(void)
+{
+	struct truth_run *t;
+	unsigned i;
+
+	for (i = 0; (t = truth_run(i)) != NULL; i++)
+		t->retry = t->rejected;
 }
 
 /* Both are in one object, the job id first. */
@@ -322,15 +368,26 @@ is_requeued_early(const struct truth_run *t)
 }
 
 int
+check_may_be_replaced(const struct truth_run *t)
+{
+	return last_requeued && is_requeued_early(t);
+}
+
+int
 check_is_replaced(const struct truth_run *t)
 {
 	const struct truth_run *n;
 
-	if (!last_requeued || !is_requeued_early(t))
+	if (!check_may_be_replaced(t))
 		return 0;
+	/*
+	 * The job may have opted out after the deletion; the later run may be
+	 * listed as refused because of one that cc-backend did not delete.
+	 */
 	for (n = t->newer; n != NULL; n = n->newer)
 		if (n->start - t->start < REFUSED_WITHIN &&
-		    (n->in_cc == 1 || n->lost))
+		    (n->in_cc == 1 || n->lost || n->opts_out != 0 ||
+			(refusals_of_deletions() && n->in_spool)))
 			return 1;
 	return 0;
 }
@@ -348,7 +405,9 @@ check_is_refused(const struct truth_run *t)
 
 	for (o = t->older; o != NULL; o = o->older)
 		if (o->ran && t->start - o->start < REFUSED_WITHIN &&
-		    (!last_requeued || !is_requeued_early(o) || o->is_back))
+		    (o->opts_out == 0 || o->starts > 0) &&
+		    (!check_may_be_replaced(o) || o->is_back ||
+			(refusals_of_deletions() && o->in_cc == 1)))
 			return 1;
 	for (i = 0; (o = truth_run(i)) != NULL; i++)
 		if (o->job == t->job && o->start > t->start &&
@@ -366,7 +425,7 @@ check_end(void)
 
 	cc_box_rows(check_row, NULL);
 	for (i = 0; (t = truth_run(i)) != NULL; i++) {
-		if (t->in_cc == 1 || !t->ran || t->may_lack)
+		if (t->in_cc == 1 || !t->ran || t->may_lack || t->opts_out != 0)
 			continue;
 		invariant(t->lost || check_is_refused(t) ||
 			check_is_replaced(t),

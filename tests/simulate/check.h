@@ -11,6 +11,10 @@ struct truth_run;
 void check_request(const char *path, const char *body, size_t n);
 /* cc-backend has handled a request. */
 void check_handled(const char *path, const char *body, size_t n, int status);
+/* An answer reaches the submitter; code 0: there is none. */
+void check_answer(const char *path, const char *body, size_t n, int code);
+/* The configuration is loaded again: starts that were rejected are due. */
+void check_retried(void);
 /* An answer reaches the submitter: notes which runs it shows. */
 void check_listing(const char *body, size_t n);
 /* Before and after cc-backend lost a part of its database. */
@@ -20,7 +24,9 @@ void check_after_loss(void);
 void check_end(void);
 /* requeuedRuns is "last". */
 void check_last_requeued(void);
-/* A later run of the job has replaced it (requeuedRuns). */
+/* A later run of the job may replace it (requeuedRuns). */
+int check_may_be_replaced(const struct truth_run *t);
+/* One has replaced it. */
 int check_is_replaced(const struct truth_run *t);
 /* cc-backend refuses the run because of another run of the job. */
 int check_is_refused(const struct truth_run *t);

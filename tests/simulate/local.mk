@@ -125,7 +125,9 @@ tests_simulate_simulate_SOURCES = \
 	tests/simulate/main.c \
 	tests/simulate/network.c \
 	tests/simulate/others.c \
+	tests/simulate/refusals.c \
 	tests/simulate/others.h \
+	tests/simulate/refusals.h \
 	tests/simulate/submitter.c \
 	tests/simulate/submitter.h \
 	tests/simulate/truth.c \

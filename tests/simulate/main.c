@@ -15,6 +15,7 @@
 #include "tests/simulate/faults.h"
 #include "tests/simulate/host.h"
 #include "tests/simulate/others.h"
+#include "tests/simulate/refusals.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/submitter.h"
 #include "tests/simulate/truth.h"
@@ -42,7 +43,7 @@ submitter_choose(uint64_t seed, int history)
 
 /* One after the other: the order of the random numbers is part of a seed. */
 static void
-site_begin(uint64_t seed)
+site_begin(uint64_t seed, int no_faults)
 {
 	struct supervised *submitter;
 	enum cc_version version;
@@ -55,6 +56,7 @@ site_begin(uint64_t seed)
 	    CC_1_5_4 :
 	    (enum cc_version)prng_below(&random, CC_1_5_4);
 	commit_ms = prng_between(&random, 10, 180) * SECOND_MS;
+	refusals_begin(no_faults);
 	backend_begin(version, commit_ms);
 	host_begin();
 	history = prng_chance(&random, 250000);
@@ -72,12 +74,13 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 	world_begin(seed, EPOCH);
 	faults_begin(no_faults);
 	disk_begin();
-	site_begin(seed);
+	site_begin(seed, no_faults);
 	world_run(hours * HOUR_MS, NULL);
 	truth_end();
 	faults_end();
 	host_good();
 	twin_end();
+	submitter_retry(refusals_end());
 	world_run(END_RUN + END_REST, NULL);
 	check_end();
 	book_check();

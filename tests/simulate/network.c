@@ -13,6 +13,7 @@
 #include "tests/simulate/backend_private.h"
 #include "tests/simulate/check.h"
 #include "tests/simulate/faults.h"
+#include "tests/simulate/refusals.h"
 #include "tests/simulate/world.h"
 
 #define LATENCY_MS    20
@@ -72,6 +73,8 @@ on_result(void *arg)
 			       x->answer.body);
 	if (is_listing && code == 200)
 		check_listing(x->answer.body, x->answer.len);
+	else
+		check_answer(x->path, x->body, x->n, code);
 	fault_point("answer");
 	x->fn(x->arg, code, x->answer.body, x->answer.len, x->error, x->sends);
 	exchange_free(x);
@@ -117,7 +120,8 @@ handle(struct exchange *x)
 	    prng_chance(random, RACE))
 		cc_box_race();
 	free(x->answer.body);
-	cc_box_request(x->method, x->path, x->body, x->n, &x->answer);
+	if (!refusals_answer(x->path, x->body, x->n, &x->answer))
+		cc_box_request(x->method, x->path, x->body, x->n, &x->answer);
 	check_handled(x->path, x->body, x->n, x->answer.status);
 	trace("cc-backend: %d: %s %s gives %d", x->number, x->method, x->path,
 	    x->answer.status);

@@ -15,7 +15,8 @@
  *	--jobs N	only the first N submissions
  *	--as-it-is	do not shorten a seed that fails
  *	--kept FILE	the seeds of the file, twice each: a line has the seed,
- *			the hours and the reason
+ *			the hours, and the reason.  "without KIND[,KIND]..."
+ *			after the hours: without these kinds of faults
  *
  * Exit status 1: a seed failed.  Its last events and the way to repeat it are
  * printed, after the seed was shortened.  2: the options or the file are not
@@ -287,6 +288,40 @@ seeds_run(void)
 }
 
 static int
+without_add(const char *kind)
+{
+	struct reduction *r = &options.reduction;
+
+	if (r->n == REDUCE_KINDS || strlen(kind) >= REDUCE_NAME)
+		return -1;
+	snprintf(r->without[r->n++], REDUCE_NAME, "%s", kind);
+	return 0;
+}
+
+/* Takes "without KIND[,KIND]..." of a line.  0 or -1. */
+static int
+kept_without(const char *text)
+{
+	static const char word[] = " without ";
+	const char *end;
+	char *kind, *next;
+
+	options.reduction.n = 0;
+	if (strncmp(text, word, sizeof(word) - 1) != 0)
+		return 0;
+	text += sizeof(word) - 1;
+	end = strchr(text, ' ');
+	if (end == NULL)
+		return -1;
+	for (kind = strndupa(text, (size_t)(end - text));
+	     (kind = strtok_r(kind, ",", &next)) != NULL; kind = NULL)
+		if (without_add(kind) == -1)
+			return -1;
+	reduce_use(&options.reduction);
+	return 0;
+}
+
+static int
 kept_run(void)
 {
 	FILE *f = fopen(options.kept, "r");
@@ -303,8 +338,8 @@ kept_run(void)
 			continue;
 		options.seed = strtoull(line, &end, 10);
 		options.hours = strtoll(end, &end, 10);
-		if (options.hours <= 0) {
-			printf("FAILED %s: a line without hours: %s",
+		if (options.hours <= 0 || kept_without(end) == -1) {
+			printf("FAILED %s: a line that is not valid: %s",
 			    options.kept, line);
 			rc = 2;
 			break;
@@ -334,17 +369,6 @@ static const struct option names[] = {
 	{ "kept", required_argument, NULL, 'k' },
 	{ NULL, 0, NULL, 0 },
 };
-
-static int
-without_add(const char *kind)
-{
-	struct reduction *r = &options.reduction;
-
-	if (r->n == REDUCE_KINDS || strlen(kind) >= REDUCE_NAME)
-		return -1;
-	snprintf(r->without[r->n++], REDUCE_NAME, "%s", kind);
-	return 0;
-}
 
 static int
 option_take(int opt, const char *arg)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tests/simulate/check.h"
 #include "tests/simulate/disk.h"
 #include "tests/simulate/faults.h"
 #include "tests/simulate/process.h"
@@ -114,6 +115,17 @@ submitter_new(const char *commit_interval, int with_history)
 	supervised_conf(submitter, CONF_HISTORY_DAYS,
 	    with_history ? "30" : "0");
 	return submitter;
+}
+
+void
+submitter_retry(int any)
+{
+	if (!any)
+		return;
+	world_run(MINUTE_MS, NULL);
+	invariant(supervised_serves(submitter), "the submitter does not serve");
+	check_retried();
+	supervised_reload(submitter);
 }
 
 void

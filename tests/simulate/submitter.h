@@ -11,4 +11,10 @@ struct supervised *submitter_new(const char *commit_interval, int with_history);
 void submitter_begin(void (*started)(void));
 unsigned submitter_starts(void);
 
+/*
+ * After the faults.  any: runs may be rejected, so the configuration is loaded
+ * again when the submitter serves.
+ */
+void submitter_retry(int any);
+
 #endif

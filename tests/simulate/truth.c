@@ -16,6 +16,8 @@
 
 static struct {
 	struct prng random;
+	struct prng opting;
+	unsigned opt_out; /* of a million runs */
 	struct truth_run **runs;
 	unsigned n;
 	struct truth_run **newest; /* by job id - JOB_FIRST */
@@ -94,6 +96,18 @@ end_state(void)
 	    sizeof(states) / sizeof(states[0]))];
 }
 
+/* From the beginning, or while the run waits, runs or has ended. */
+static int64_t
+opts_out_at(const struct truth_run *t)
+{
+	if (!prng_chance(&truth.opting, truth.opt_out))
+		return 0;
+	return t->start +
+	    (prng_chance(&truth.opting, 500000) ?
+		    0 :
+		    prng_between(&truth.opting, 1, 7200));
+}
+
 static struct truth_run *
 run_new(uint64_t job)
 {
@@ -110,6 +124,7 @@ run_new(uint64_t job)
 	t->first_node = (unsigned)prng_between(&truth.random, 1, NODES - 3);
 	t->user = (unsigned)prng_below(&truth.random, 20);
 	t->has_script = prng_chance(&truth.random, 300000);
+	t->opts_out = opts_out_at(t);
 	truth.runs = world_realloc(truth.runs,
 	    (truth.n + 1) * sizeof(truth.runs[0]));
 	truth.runs[truth.n++] = t;
@@ -206,6 +221,9 @@ void
 truth_begin(unsigned per_hour)
 {
 	prng_init(&truth.random, world_seed(), "truth");
+	prng_init(&truth.opting, world_seed(), "opt-out");
+	if (prng_chance(&truth.opting, 200000) && reduce_allows("opt-out"))
+		truth.opt_out = 200000;
 	truth.per_hour = per_hour;
 	world_after(PROCESS_NONE, 1, on_submit, NULL);
 }
@@ -262,4 +280,6 @@ truth_job(const struct truth_run *t, struct job *job, int with_script)
 		job->exit_code = 0;
 	} else
 		job->flags |= JOB_LIVE;
+	if (t->opts_out != 0 && t->opts_out <= truth_now())
+		job->flags |= JOB_OPTED_OUT;
 }

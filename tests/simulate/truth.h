@@ -43,10 +43,16 @@ struct truth_run {
 	int is_back;	   /* it was deleted, and the database restored */
 	int ran;	   /* its prolog did not fail */
 	int may_lack;	   /* it was requeued in the second of its start */
-	int twin_row;	   /* of the other suite: its row in cc-backend */
-	int twin_refused;  /* the other suite got no 201 */
-	unsigned in_cc;	   /* rows at the end */
-	int in_spool;	   /* at the end */
+	int64_t opts_out;  /* epoch, s: its user opts out; 0 = never */
+	int64_t
+	    fails_until;  /* ms: cc-backend fails; 1 = never, 0 = not chosen */
+	int fails_stop;	  /* at its stop, not at its start */
+	int rejected;	  /* a start was answered with 400 */
+	int retry;	  /* a reload retries the rejected start */
+	int twin_row;	  /* of the other suite: its row in cc-backend */
+	int twin_refused; /* the other suite got no 201 */
+	unsigned in_cc;	  /* rows at the end */
+	int in_spool;	  /* at the end */
 	/* of the collector under way: what it has told */
 	unsigned told_by; /* incarnation of the collector; 0 = none */
 	int told_end;

@@ -8,6 +8,7 @@
 
 #include "tests/simulate/backend.h"
 #include "tests/simulate/backend_private.h"
+#include "tests/simulate/check.h"
 #include "tests/simulate/collector_side.h"
 #include "tests/simulate/faults.h"
 #include "tests/simulate/reduce.h"
@@ -120,9 +121,11 @@ rows_send(void)
 		t->twin_row = ROW_NONE;
 	cc_box_rows(on_row, NULL);
 	for (i = 0; (t = truth_run(i)) != NULL; i++) {
-		if (t->start + POLLED_S > truth_now())
+		if (t->start + POLLED_S > truth_now() || t->opts_out != 0)
 			continue;
-		if (t->twin_row == ROW_NONE && !t->twin_refused)
+		/* It has the same requeuedRuns. */
+		if (t->twin_row == ROW_NONE && !t->twin_refused &&
+		    (t->newer == NULL || !check_may_be_replaced(t)))
 			start_send(t);
 		else if (t->twin_row == ROW_RUNNING && truth_has_ended(t))
 			stop_send(t);

@@ -42,6 +42,7 @@ tests_simulate_fanin_fanin_SOURCES = \
 	tests/simulate/host.c \
 	tests/simulate/network.c \
 	tests/simulate/others.c \
+	tests/simulate/refusals.c \
 	tests/simulate/submitter.c \
 	tests/simulate/truth.c
 tests_simulate_fanin_fanin_LDADD = tests/simulate/submitter-side.o \

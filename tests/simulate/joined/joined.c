@@ -15,6 +15,7 @@
 #include "tests/simulate/faults.h"
 #include "tests/simulate/host.h"
 #include "tests/simulate/others.h"
+#include "tests/simulate/refusals.h"
 #include "tests/simulate/reduce.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/site/choices.h"
@@ -88,13 +89,14 @@ no_resume(void)
 }
 
 static void
-cc_begin(void)
+cc_begin(int no_faults)
 {
 	enum cc_version version = prng_chance(&choices, 700000) ?
 	    CC_1_5_4 :
 	    (enum cc_version)prng_below(&choices, CC_1_5_4);
 	int64_t commit_ms = prng_between(&choices, 10, 180) * SECOND_MS;
 
+	refusals_begin(no_faults);
 	backend_begin(version, commit_ms);
 }
 
@@ -139,7 +141,7 @@ seed_begin(uint64_t seed, int no_faults)
 	disk_begin();
 	processes_define();
 	requeued_choose();
-	cc_begin();
+	cc_begin(no_faults);
 	host_begin();
 	runner_begin(604800, no_resume);
 	hooks_begin(lost_hooks_choose(&choices));
@@ -173,6 +175,7 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 	site_faults_end();
 	faults_end();
 	host_good();
+	submitter_retry(refusals_end());
 	trace("the quiet day begins");
 	do
 		world_run(HOUR_MS, NULL);

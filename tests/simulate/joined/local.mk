@@ -16,6 +16,7 @@ tests_simulate_joined_joined_SOURCES = \
 	tests/simulate/joined/truth.c \
 	tests/simulate/network.c \
 	tests/simulate/others.c \
+	tests/simulate/refusals.c \
 	tests/simulate/site/choices.c \
 	tests/simulate/site/collector_process.c \
 	tests/simulate/site/faults.c \

@@ -55,6 +55,7 @@ known_add(const struct slurm_run *run)
 	k->t.restarts = run->restarts;
 	k->t.array = slurm_array_of(run);
 	k->t.nodes = run->node_count;
+	k->t.opts_out = slurm_opts_out(run);
 	k->same = buckets[run->id % BUCKETS];
 	buckets[run->id % BUCKETS] = k;
 	for (o = k->same; o != NULL && o->t.job != k->t.job; o = o->same)

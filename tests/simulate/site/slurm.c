@@ -66,6 +66,12 @@ slurm_node_name(uint32_t number)
 	return text[turn];
 }
 
+int64_t
+slurm_opts_out(const struct slurm_run *run)
+{
+	return run->job->opts_out;
+}
+
 int
 slurm_is_hostile(const struct slurm_run *run)
 {
@@ -484,6 +490,17 @@ name_new(struct slurm_job *job)
 	return text;
 }
 
+/* At the submission (a job_submit plugin), or later by an admin. */
+static int64_t
+opts_out_at(int64_t submit)
+{
+	if (!prng_chance(&slurm.opting, slurm.opt_out))
+		return 0;
+	return prng_chance(&slurm.opting, 500000) ?
+	    submit :
+	    submit + prng_between(&slurm.opting, 1, 3600);
+}
+
 static struct slurm_job *
 job_new(uint32_t id)
 {
@@ -505,6 +522,7 @@ job_new(uint32_t id)
 	job->run_ms = duration_ms();
 	job->limit = job->run_ms / 60000 + 1 + (int64_t)prng_below(dice(), 60);
 	job->cancelled_by = slurm_users[job->user].uid;
+	job->opts_out = opts_out_at(job->submit);
 	job_link(job);
 	slurm.busy++;
 	return job;
@@ -619,6 +637,9 @@ slurm_begin(const struct slurm_options *o, slurm_hook_fn *hook)
 	slurm.is_operator = o->is_operator;
 	slurm.ctld_began = slurm_now_s();
 	prng_init(&slurm.prng, world_seed(), "slurm");
+	prng_init(&slurm.opting, world_seed(), "opt-out");
+	if (prng_chance(&slurm.opting, 200000) && reduce_allows("opt-out"))
+		slurm.opt_out = 200000;
 	slurm_accounting_begin();
 	world_after(PROCESS_NONE, 0, submit, NULL);
 }

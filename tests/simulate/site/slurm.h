@@ -83,6 +83,8 @@ const char *slurm_user_of(const struct slurm_run *run);
 uint32_t slurm_array_of(const struct slurm_run *run);
 /* The job whose script the run shows: the array's, or the leader's. */
 uint32_t slurm_script_of(const struct slurm_job *job);
+/* epoch: the job's admin comment says that it opts out; 0 = never. */
+int64_t slurm_opts_out(const struct slurm_run *run);
 /* Is the name of the job hostile? */
 int slurm_is_hostile(const struct slurm_run *run);
 

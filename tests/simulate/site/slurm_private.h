@@ -44,6 +44,7 @@ struct slurm_job {
 	int64_t begin;	   /* epoch: not before */
 	int64_t limit;	   /* minutes */
 	int64_t resized;   /* epoch; 0 = never */
+	int64_t opts_out;  /* epoch: its admin comment is set; 0 = never */
 	int batch;
 	enum job_phase phase;
 	enum job_fate fate;
@@ -90,6 +91,8 @@ struct slurm {
 	struct slurm_options o;
 	slurm_hook_fn *hook;
 	struct prng prng;	 /* of the life of jobs */
+	struct prng opting;	 /* of their admin comments */
+	unsigned opt_out;	 /* of a million jobs */
 	struct slurm_job *first; /* that slurmctld has, oldest first */
 	struct slurm_job *last;
 	struct slurm_run *runs, **runs_tail;

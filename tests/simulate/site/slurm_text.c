@@ -262,6 +262,15 @@ squeue(const struct question *q, struct text *t, struct slurm_answer *a)
 	}
 }
 
+/* What the job's admin comment is now; "" = none. */
+static const char *
+admin_comment(int64_t opts_out)
+{
+	return opts_out != 0 && opts_out <= slurm_now_s() ?
+	    "disable_cc_submission" :
+	    "";
+}
+
 static void
 squeue_names(const struct question *q, struct text *t, struct slurm_answer *a)
 {
@@ -272,8 +281,8 @@ squeue_names(const struct question *q, struct text *t, struct slurm_answer *a)
 		if (!is_shown(job) || !is_asked(q, job->id, job->array_job))
 			continue;
 		found = 1;
-		add(t, "%u%s%s%s%s\n", job->id, q->delimiter, job->name,
-		    q->delimiter, q->delimiter);
+		add(t, "%u%s%s%s%s%s\n", job->id, q->delimiter, job->name,
+		    q->delimiter, admin_comment(job->opts_out), q->delimiter);
 	}
 	if (!found) {
 		a->status = 1;
@@ -401,6 +410,7 @@ record_add(struct text *t, const struct slurm_job *job)
 								    NULL;
 	uint32_t nodes = run != NULL ? run->nodes_now : 1;
 	uint32_t cpus = run != NULL ? run->cpu_count : 1;
+	const char *comment = admin_comment(job->opts_out);
 
 	record_head(t, job);
 	record_life(t, job);
@@ -425,8 +435,10 @@ record_add(struct text *t, const struct slurm_job *job)
 				      "OverSubscribe=OK ");
 	add(t,
 	    "Contiguous=0 Licenses=(null) Network=(null) Command=(null) "
-	    "WorkDir=/home/lab StdErr=/dev/null StdIn=/dev/null "
-	    "StdOut=/dev/null %s\n",
+	    "WorkDir=/home/lab ");
+	if (*comment != '\0')
+		add(t, "AdminComment=%s ", comment);
+	add(t, "StdErr=/dev/null StdIn=/dev/null StdOut=/dev/null %s\n",
 	    slurm.o.version < 2411 ? "Power= " : "");
 }
 
@@ -607,7 +619,9 @@ row_add(struct text *t, const struct slurm_row *row, const char *d)
 	add(t, "%lld%s", (long long)row->limit, d);
 	if (row->shown_start != 0 && row->node_count > 0)
 		tres_add(t, row->node_count, row->cpu_count, row->gpus);
-	add(t, "%s100M%s1%s%s%s%s%s\n", d, d, d, d, row->name, d,
+	add(t, "%s100M%s1%s%s%s%s%s%s\n", d, d, d,
+	    admin_comment(row->run != NULL ? slurm_opts_out(row->run) : 0), d,
+	    row->name, d,
 	    row->node_count > 0 ? nodes_text(row->node_first, row->node_count) :
 				  "None assigned");
 }

@@ -16,8 +16,8 @@
 static const char deletion_invalid[] =
     "{\"status\":\"Bad Request\",\"error\":\"the deletion is refused\"}";
 static const char no_cluster[] =
-    "{\"status\":\"Bad Request\",\"error\":\"no such cluster: "
-    TRUTH_CLUSTER "\"}";
+    "{\"status\":\"Bad Request\",\"error\":\"no such cluster: " TRUTH_CLUSTER
+    "\"}";
 static const char failure[] =
     "{\"status\":\"Internal Server Error\",\"error\":\"disk I/O error\"}";
 
@@ -44,12 +44,12 @@ refusals_begin(int no_faults)
 	    !reduce_allows("refusals"))
 		return;
 	if (has_kind("deletion-refused"))
-		refusals.deletion =
-		    prng_chance(&refusals.random, 500000) ? 400 : 500;
+		refusals.deletion = prng_chance(&refusals.random, 500000) ?
+		    400 :
+		    500;
 	if (has_kind("run-fails"))
-		refusals.fails = prng_chance(&refusals.random, 500000) ?
-		    50000 :
-		    500000;
+		refusals.fails = prng_chance(&refusals.random, 500000) ? 50000 :
+									 500000;
 	if (has_kind("cluster-unknown"))
 		refusals.lacks = 500000;
 }
@@ -69,8 +69,8 @@ static int
 fails(const char *path, const char *body, size_t n)
 {
 	json_t *object = json_loadb(body, n, 0, NULL);
-	struct truth_run *t = truth_find(
-	    (uint64_t)json_integer_value(json_object_get(object, "jobId")),
+	struct truth_run *t = truth_find((uint64_t)json_integer_value(
+					     json_object_get(object, "jobId")),
 	    json_integer_value(json_object_get(object, "startTime")));
 
 	json_decref(object);
@@ -118,8 +118,8 @@ void
 refusals_restart(void)
 {
 	if (refusals.lacks > 0)
-		refusals.unknown =
-		    prng_chance(&refusals.random, refusals.lacks);
+		refusals.unknown = prng_chance(&refusals.random,
+		    refusals.lacks);
 	if (refusals.unknown)
 		trace("cc-backend does not know the cluster");
 }

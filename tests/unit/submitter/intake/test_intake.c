@@ -716,7 +716,8 @@ main(void)
 	log_init("test_intake", LOG_LEVEL_FATAL);
 	spool_prepare();
 	conf_init(&worker.conf);
-	if (mkdtemp(dir) == NULL)
+	/* The reserve is a file of the current directory. */
+	if (mkdtemp(dir) == NULL || chdir(dir) == -1)
 		return 1;
 	test_configured();
 	test_learned();
@@ -728,6 +729,7 @@ main(void)
 	test_share_open();
 	test_share_alone();
 	test_full_open();
+	intake_remove_reserve();
 	rmdir(dir);
 	return check_done();
 }

@@ -407,7 +407,8 @@ check_is_refused(const struct truth_run *t)
 		if (o->ran && t->start - o->start < REFUSED_WITHIN &&
 		    (o->opts_out == 0 || o->starts > 0) &&
 		    (!check_may_be_replaced(o) || o->is_back ||
-			(refusals_of_deletions() && o->in_cc == 1)))
+			(refusals_of_deletions() &&
+			    (o->in_cc == 1 || o->lost))))
 			return 1;
 	for (i = 0; (o = truth_run(i)) != NULL; i++)
 		if (o->job == t->job && o->start > t->start &&

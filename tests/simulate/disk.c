@@ -22,8 +22,9 @@ struct file {
 	char name[NAME_LEN];
 	uint8_t *now, *kept; /* kept: what a power cut leaves */
 	size_t len, kept_len, cap, kept_cap;
+	size_t written;	  /* behind it, both are zero: the reserve is large */
 	uint8_t *touched; /* by sector, since the last flush */
-	size_t touched_cap, touched_end;
+	size_t touched_cap, touched_from, touched_end;
 	int there;
 	int was_there; /* flushed ever */
 	int locks;     /* open handles with a lock */
@@ -70,18 +71,29 @@ disk_choose(unsigned n)
 	chosen = n;
 }
 
+/* The first used bytes may be other than zero. */
 static void
-room(uint8_t **p, size_t *cap, size_t n)
+room(uint8_t **p, size_t *cap, size_t n, size_t used)
 {
 	size_t more = *cap;
+	uint8_t *q;
 
 	if (n <= *cap)
 		return;
 	while (more < n)
 		more = more != 0 ? more * 2 : 16384;
-	*p = world_realloc(*p, more);
-	memset(*p + *cap, 0, more - *cap);
+	q = world_alloc(more);
+	if (used > 0)
+		memcpy(q, *p, used < *cap ? used : *cap);
+	free(*p);
+	*p = q;
 	*cap = more;
+}
+
+static size_t
+least(size_t a, size_t b)
+{
+	return a < b ? a : b;
 }
 
 size_t
@@ -188,7 +200,9 @@ touch(struct file *f, size_t from, size_t to)
 
 	if (to <= from)
 		return;
-	room(&f->touched, &f->touched_cap, to / SECTOR + 1);
+	room(&f->touched, &f->touched_cap, to / SECTOR + 1, f->touched_end);
+	if (f->touched_end == 0 || from / SECTOR < f->touched_from)
+		f->touched_from = from / SECTOR;
 	for (s = from / SECTOR; s <= (to - 1) / SECTOR; s++)
 		f->touched[s] = 1;
 	if (s > f->touched_end)
@@ -199,8 +213,9 @@ static void
 touched_clear(struct file *f)
 {
 	if (f->touched_end > 0)
-		memset(f->touched, 0, f->touched_end);
-	f->touched_end = 0;
+		memset(f->touched + f->touched_from, 0,
+		    f->touched_end - f->touched_from);
+	f->touched_from = f->touched_end = 0;
 }
 
 /* 0, or -ENOSPC. */
@@ -209,10 +224,10 @@ file_resize(struct file *f, size_t size)
 {
 	if (size > f->len && disk_used() + size - f->len > disk.capacity)
 		return -ENOSPC;
-	room(&f->now, &f->cap, size);
-	if (size > f->len) {
-		memset(f->now + f->len, 0, size - f->len);
-		touch(f, f->len, size);
+	room(&f->now, &f->cap, size, f->written);
+	if (least(size, f->written) > f->len) {
+		memset(f->now + f->len, 0, least(size, f->written) - f->len);
+		touch(f, f->len, least(size, f->written));
 	}
 	f->len = size;
 	return 0;
@@ -279,8 +294,9 @@ file_flush(struct file *f)
 {
 	size_t s, n;
 
-	room(&f->kept, &f->kept_cap, f->len);
-	for (s = 0; s < f->touched_end && s * SECTOR < f->len; s++) {
+	room(&f->kept, &f->kept_cap, f->len, f->written);
+	for (s = f->touched_from; s < f->touched_end && s * SECTOR < f->len;
+	     s++) {
 		if (!f->touched[s])
 			continue;
 		n = f->len - s * SECTOR < SECTOR ? f->len - s * SECTOR : SECTOR;
@@ -305,10 +321,11 @@ file_cut(struct file *f)
 	if (!f->there)
 		return;
 	len = prng_chance(&disk.random, 500000) ? f->len : f->kept_len;
-	room(&f->kept, &f->kept_cap, len);
-	room(&f->now, &f->cap, len);
-	if (len > f->kept_len)
-		memset(f->kept + f->kept_len, 0, len - f->kept_len);
+	room(&f->kept, &f->kept_cap, len, f->written);
+	room(&f->now, &f->cap, len, f->written);
+	if (least(len, f->written) > f->kept_len)
+		memset(f->kept + f->kept_len, 0,
+		    least(len, f->written) - f->kept_len);
 	for (s = 0; s * SECTOR < len; s++) {
 		if (s >= f->touched_end || !f->touched[s] ||
 		    prng_chance(&disk.random, 500000))
@@ -316,8 +333,8 @@ file_cut(struct file *f)
 		n = len - s * SECTOR < SECTOR ? len - s * SECTOR : SECTOR;
 		memcpy(f->kept + s * SECTOR, f->now + s * SECTOR, n);
 	}
-	if (len > 0)
-		memcpy(f->now, f->kept, len);
+	if (least(len, f->written) > 0)
+		memcpy(f->now, f->kept, least(len, f->written));
 	touched_clear(f);
 	f->len = f->kept_len = len;
 }
@@ -381,6 +398,8 @@ on_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
 		return SQLITE_IOERR_WRITE;
 	if (end > f->len && file_resize(f, end) != 0)
 		return SQLITE_FULL;
+	if (end > f->written)
+		f->written = end;
 	memcpy(f->now + at, p, (size_t)n);
 	touch(f, (size_t)at, end);
 	return SQLITE_OK;

@@ -17,6 +17,8 @@ tests_simulate_libworld_a_SOURCES = \
 	tests/simulate/link.h \
 	tests/simulate/reduce.c \
 	tests/simulate/reduce.h \
+	tests/simulate/rest.c \
+	tests/simulate/rest.h \
 	tests/simulate/seeds.c \
 	tests/simulate/seeds.h \
 	tests/simulate/supervisor.c \

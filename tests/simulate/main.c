@@ -16,6 +16,7 @@
 #include "tests/simulate/host.h"
 #include "tests/simulate/others.h"
 #include "tests/simulate/refusals.h"
+#include "tests/simulate/rest.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/submitter.h"
 #include "tests/simulate/truth.h"
@@ -69,6 +70,13 @@ site_begin(uint64_t seed, int no_faults)
 }
 
 static void
+verdict(void)
+{
+	check_end();
+	book_check();
+}
+
+static void
 seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 {
 	world_begin(seed, EPOCH);
@@ -81,9 +89,8 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 	host_good();
 	twin_end();
 	submitter_retry(refusals_end());
-	world_run(END_RUN + END_REST, NULL);
-	check_end();
-	book_check();
+	rest_run(END_RUN + END_REST, verdict);
+	verdict();
 	f->hash = trace_hash();
 	f->ms = world_ms();
 	while (truth_run((unsigned)f->n[0]) != NULL)

@@ -30,16 +30,20 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/simulate/reduce.h"
+#include "tests/simulate/rest.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/world.h"
 
-#define CPU_MAX 3600 /* seconds of one seed */
+#define CPU_MAX 3600	   /* seconds of one seed */
+#define KEEP	(64 << 20) /* bytes that free() does not give back */
+#define LARGE	(1 << 20)  /* bytes that free() does give back */
 
 static struct {
 	uint64_t seed, seeds;
@@ -69,6 +73,9 @@ child_run(uint64_t seed, int quiet, int to)
 		_exit(2);
 	if (quiet && !options.twice)
 		trace_mode_set(TRACE_NONE);
+	/* Buffers that come and go are not cleared by the kernel again. */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, KEEP);
 	sim->run(seed, options.hours, options.no_faults, &f);
 	fflush(stdout);
 	_exit(write(to, &f, sizeof(f)) == sizeof(f) ? 0 : 2);
@@ -333,6 +340,7 @@ kept_run(void)
 		return 2;
 	}
 	options.twice = 1;
+	rest_whole();
 	while (fgets(line, sizeof(line), f) != NULL) {
 		if (line[0] == '#')
 			continue;

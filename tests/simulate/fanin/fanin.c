@@ -18,6 +18,7 @@
 #include "tests/simulate/faults.h"
 #include "tests/simulate/host.h"
 #include "tests/simulate/others.h"
+#include "tests/simulate/rest.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/submitter.h"
 #include "tests/simulate/truth.h"
@@ -81,6 +82,14 @@ faults_stop(void)
 }
 
 static void
+verdict(void)
+{
+	check_end();
+	workers_check();
+	book_check();
+}
+
+static void
 seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 {
 	world_begin(seed, EPOCH);
@@ -90,10 +99,8 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 	site_begin(seed, no_faults);
 	world_run(hours * HOUR_MS, NULL);
 	faults_stop();
-	world_run(END_RUN + END_REST, NULL);
-	check_end();
-	workers_check();
-	book_check();
+	rest_run(END_RUN + END_REST, verdict);
+	verdict();
 	f->hash = trace_hash();
 	f->ms = world_ms();
 	while (truth_run((unsigned)f->n[0]) != NULL)

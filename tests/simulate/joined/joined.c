@@ -17,6 +17,7 @@
 #include "tests/simulate/others.h"
 #include "tests/simulate/refusals.h"
 #include "tests/simulate/reduce.h"
+#include "tests/simulate/rest.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/site/choices.h"
 #include "tests/simulate/site/collector_process.h"
@@ -167,6 +168,14 @@ figures_fill(struct figures *f)
 }
 
 static void
+verdict(void)
+{
+	collector_verdict();
+	check_end();
+	book_check();
+}
+
+static void
 seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 {
 	seed_begin(seed, no_faults);
@@ -180,10 +189,8 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 	do
 		world_run(HOUR_MS, NULL);
 	while (slurm_busy() > 0);
-	world_run(QUIET_HOURS * HOUR_MS, NULL);
-	collector_verdict();
-	check_end();
-	book_check();
+	rest_run(QUIET_HOURS * HOUR_MS, verdict);
+	verdict();
 	figures_fill(f);
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "tests/simulate/rest.h"
 #include "tests/simulate/seeds.h"
 #include "tests/simulate/site/choices.h"
 #include "tests/simulate/site/collector_process.h"
@@ -95,6 +96,13 @@ seed_begin(uint64_t seed, int no_faults)
 }
 
 static void
+verdict(void)
+{
+	store_verdict(!site_faults_hide_runs());
+	collector_verdict();
+}
+
+static void
 seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 {
 	seed_begin(seed, no_faults);
@@ -105,9 +113,8 @@ seed_run(uint64_t seed, int64_t hours, int no_faults, struct figures *f)
 	do
 		world_run(HOUR_MS, NULL);
 	while (slurm_busy() > 0);
-	world_run(QUIET_HOURS * HOUR_MS, NULL);
-	store_verdict(!site_faults_hide_runs());
-	collector_verdict();
+	rest_run(QUIET_HOURS * HOUR_MS, verdict);
+	verdict();
 	f->hash = trace_hash();
 	f->ms = world_ms();
 	f->n[0] = store_runs();

@@ -224,8 +224,11 @@ single_failed(struct conflict *k, const char *why)
 	}
 	run.due[DEST_REST] = spool_now(k->s->spool) + CONFLICT_LATER;
 	run.tries[DEST_REST]++;
-	spool_save(k->s->spool, &run);
-	commit_soon(k->s->commit);
+	run_save(k->s, &run);
+	if (spool_start_fails(&run)) {
+		spool_release(k->s->spool, &run, DEST_REST);
+		wake(k->s, WAKE_DELIVERY);
+	}
 }
 
 static void

@@ -45,8 +45,10 @@ spool_start_fails(const struct spool_run *run)
 {
 	enum run_state state = run->state[DEST_REST];
 
-	return (state == START_DUE || state == START_DUE_ENDED ||
-		   state == START_CONFLICT) &&
+	/* A try is several requests.  cc-backend has refused the start. */
+	if (state == START_CONFLICT)
+		return run->tries[DEST_REST] > 0;
+	return (state == START_DUE || state == START_DUE_ENDED) &&
 	    run->tries[DEST_REST] >= RELEASE_TRIES;
 }
 

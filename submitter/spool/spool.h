@@ -427,7 +427,10 @@ int spool_release_backfill(struct spool *sp, struct spool_run *run);
  * or -1.
  */
 int spool_retry(struct spool *sp, struct spool_run *run);
-/* Has its start failed so often that no later run of the job waits for it? */
+/*
+ * Has its start failed so often that no later run of the job waits for it?  Or
+ * was it refused, and cc-backend does not show the run?
+ */
 int spool_start_fails(const struct spool_run *run);
 /* 1 when `backfill --nats` has to publish this run of the spool again. */
 int spool_republish_due(const struct spool *sp, const struct spool_run *run);

@@ -399,6 +399,57 @@ test_refused_and_replaced(void)
 	sim_end();
 }
 
+/* Neither a list nor edit_meta shows whether cc-backend has the run. */
+static void
+lists_fail(void)
+{
+	static const char broken[] = "{\"error\":\"database is locked\"}";
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		sim_run(2000);
+		CHECK_INT(sim_waits(REQUEST_LIST), 1);
+		sim_answer(REQUEST_LIST, 500, broken);
+	}
+	for (i = 0; i < 3; i++) {
+		CHECK_INT(sim_waits(REQUEST_META), 1);
+		sim_answer(REQUEST_META, 500, broken);
+		sim_run(2000);
+	}
+}
+
+/*
+ * A refused run that cannot be listed is listed again later, and later runs of
+ * its job do not wait for it: neither those that waited already nor new ones.
+ * Failures of the start before the refusal do not count.
+ */
+static void
+test_refused_unlisted(void)
+{
+	struct run_key key = { "alpha", 2, 1000 };
+	struct spool_run run;
+
+	sim_begin();
+	sim_connect();
+	sim_put(2, 1000, 1100);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.tries[DEST_REST] = 3;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
+	sim_put(2, 101000, 101100);
+	CHECK_INT(sim_state(2, 101000), START_BLOCKED);
+	lists_fail();
+	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
+	CHECK_INT(sim_state(2, 101000), START_DUE_ENDED);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(2, 101000), STOP_BLOCKED);
+	sim_put(2, 201000, 0);
+	CHECK_INT(sim_state(2, 201000), START_DUE);
+	sim_end();
+}
+
 /* The start that waits is refused, and no list shows the run. */
 static void
 refuse(void)
@@ -602,6 +653,7 @@ main(void)
 	test_interval_long();
 	test_duplicate();
 	test_refused_and_replaced();
+	test_refused_unlisted();
 	test_both_wait();
 	test_repair_interval();
 	test_failures();

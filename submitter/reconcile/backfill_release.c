@@ -218,8 +218,11 @@ release_some(struct backfill *b)
 		window_soon(b, TICK_MS);
 		return;
 	}
-	spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after, SPOOL_PAGE,
-	    release_one, &t);
+	/* The first pages may have runs of another cluster only. */
+	while (spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after,
+		   SPOOL_PAGE, release_one, &t) == SPOOL_PAGE &&
+	    t.n == 0)
+		continue;
 	if (t.n == 0 && b->n_released < RELEASED_MAX) {
 		b->step = BACKFILL_NEXT; /* the window is empty */
 		window_soon(b, 0);

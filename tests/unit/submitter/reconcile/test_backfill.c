@@ -28,13 +28,14 @@ struct row {
 };
 
 static enum spool_put
-record(const struct row *row, unsigned flags, int64_t *id)
+record_of(const char *cluster, const struct row *row, unsigned flags,
+    int64_t *id)
 {
 	struct job job;
 	enum spool_put rc;
 
 	job_init(&job);
-	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
 	job.key.job = row->job;
 	job.key.start = row->start;
 	job.submit = row->submit;
@@ -47,6 +48,12 @@ record(const struct row *row, unsigned flags, int64_t *id)
 	rc = spool_put(sim.spool, &job, id);
 	job_clear(&job);
 	return rc;
+}
+
+static enum spool_put
+record(const struct row *row, unsigned flags, int64_t *id)
+{
+	return record_of("alpha", row, flags, id);
 }
 
 /* Stores a run and finishes it; alias: another start of it, or 0. */
@@ -285,6 +292,35 @@ test_twice(void)
 	CHECK(spool_is_done(sim.spool, &key));
 	/* and a record that is no backfill changes nothing */
 	CHECK_INT(record(&row, 0, &id), PUT_KNOWN);
+	end();
+}
+
+/*
+ * Many runs of another cluster are held, from a backfill whose progress was
+ * lost, and began before the run of this one.
+ */
+static void
+test_other_cluster(void)
+{
+	struct row held = { 0, 900, 950, 2000, 0, END_COMPLETED };
+	struct ctl_request req = { .a = FROM, .b = TO, .text = "alpha" };
+	int64_t id;
+
+	begin();
+	for (held.job = 100; held.job < 100 + 2 * SPOOL_PAGE; held.job++)
+		CHECK_INT(record_of("beta", &held, JOB_BACKFILL, &id), PUT_NEW);
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(1000);
+	CHECK(strstr(sim_path(REQUEST_LIST), "cluster=alpha") != NULL);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"startTime\":1000") != NULL);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(1000);
+	/* then the other cluster */
+	CHECK(strstr(sim_path(REQUEST_LIST), "cluster=beta") != NULL);
 	end();
 }
 
@@ -688,6 +724,7 @@ main(void)
 	test_not_restored();
 	test_nats();
 	test_twice();
+	test_other_cluster();
 	test_nats_done();
 	test_nats_unknown();
 	test_nats_waits();

@@ -61,10 +61,11 @@ struct commit_check {
 	int64_t wait;	/* ms until the next list, growing */
 	int64_t listed; /* spool_now() of the last round */
 	struct job_list job_list;
-	unsigned cluster;  /* the n-th, in this round */
-	unsigned promoted; /* in this round */
-	int failed;	   /* a list of this round failed */
-	int running;	   /* this list has only running jobs */
+	unsigned cluster;	    /* the n-th, in this round */
+	struct spool_ranges ranges; /* of the starts, in this round */
+	unsigned promoted;	    /* in this round */
+	int failed;		    /* a list of this round failed */
+	int running;		    /* this list has only running jobs */
 	/* the next list has only running jobs */
 	int only_running;
 	/* ms: limits of the interval of commits; 0 = unknown */
@@ -301,23 +302,14 @@ round_end(struct commit_check *n)
 	commit_check_kick(n);
 }
 
-/* The range of the starts in a cluster that wait for their commit; 0 = none. */
+/* The starts of each cluster that wait for their commit. */
 static int
-span_of(struct commit_check *n, const char *cluster, int64_t *from, int64_t *to)
+ranges_read(struct commit_check *n)
 {
 	static const enum run_state states[] = { STOP_BLOCKED, STARTED };
-	int64_t a, b;
-	int any = 0;
-	size_t i;
 
-	for (i = 0; i < 2; i++) {
-		if (spool_span(n->s->spool, states[i], cluster, &a, &b) <= 0)
-			continue;
-		*from = !any || a < *from ? a : *from;
-		*to = !any || b > *to ? b : *to;
-		any = 1;
-	}
-	return any;
+	return spool_ranges(n->s->spool, states,
+	    sizeof(states) / sizeof(states[0]), &n->ranges);
 }
 
 static void on_listed(const struct result *v, void *arg);
@@ -327,11 +319,13 @@ static void
 round_next(struct commit_check *n)
 {
 	struct run_key name;
-	int64_t cursor, from = 0, to = 0;
+	int64_t cursor, from, to;
 
 	while (spool_cluster(n->s->spool, n->cluster, &name, &cursor)) {
+		from = n->ranges.of[n->cluster].from;
+		to = n->ranges.of[n->cluster].to;
 		n->cluster++;
-		if (!span_of(n, name.cluster, &from, &to))
+		if (to == 0)
 			continue;
 		CRASH_POINT("seen-ask");
 		/* If another suite sends, too, stopped jobs count as well. */
@@ -393,7 +387,12 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	n->failed = 0;
 	n->held = n->lost = 0;
 	n->overdue_next = 0;
-	round_next(n);
+	if (ranges_read(n) == 0)
+		round_next(n);
+	else {
+		n->failed = 1;
+		round_end(n);
+	}
 }
 
 struct commit_check *

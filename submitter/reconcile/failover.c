@@ -49,6 +49,8 @@ struct failover {
 	int reviewed; /* since then */
 	unsigned rank;
 	unsigned cluster; /* the n-th, in this review */
+	/* the starts that this review lists */
+	struct spool_ranges ranges;
 	unsigned tries;
 	unsigned done; /* runs that the other suite has delivered */
 	int stale;     /* the list under way was requested before */
@@ -138,25 +140,16 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* The starts of runs that may be delivered: 0 = none. */
+/* The starts of runs that may be delivered, as this review begins. */
 static int
-span_of(struct failover *b, const char *cluster, int64_t *from, int64_t *to)
+ranges_read(struct failover *b)
 {
 	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
 		START_BLOCKED, START_CONFLICT, STARTED, START_COMMITTED,
 		STOP_BLOCKED, STOP_DUE };
-	int64_t x, y;
-	int any = 0;
-	size_t i;
 
-	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		if (spool_span(b->s->spool, states[i], cluster, &x, &y) <= 0)
-			continue;
-		*from = !any || x < *from ? x : *from;
-		*to = !any || y > *to ? y : *to;
-		any = 1;
-	}
-	return any;
+	return spool_ranges(b->s->spool, states,
+	    sizeof(states) / sizeof(states[0]), &b->ranges);
 }
 
 static void
@@ -203,27 +196,25 @@ on_listed(const struct result *v, void *arg)
 	    v->text);
 	if (v->code == RESULT_RETRY && ++b->tries >= TRIES_MAX)
 		review_next(b);
-	else {
-		b->cluster = 0;
+	else
 		timer_after(b->timer, RETRY_MS);
-	}
 }
 
 static void
 review_next(struct failover *b)
 {
 	struct run_key name;
-	int64_t cursor, from = 0, to = 0;
+	int64_t cursor, from, to;
 
 	while (spool_cluster(b->s->spool, b->cluster, &name, &cursor)) {
+		from = b->ranges.of[b->cluster].from;
+		to = b->ranges.of[b->cluster].to;
 		b->cluster++;
-		if (!span_of(b, name.cluster, &from, &to))
+		if (to == 0)
 			continue;
 		if (job_list_start(&b->job_list, b->s, name.cluster, 0, from,
-			to, on_row, on_listed, b) == -1) {
-			b->cluster = 0;
+			to, on_row, on_listed, b) == -1)
 			timer_after(b->timer, RETRY_MS);
-		}
 		return;
 	}
 	review_end(b);
@@ -239,7 +230,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		return;
 	b->cluster = 0;
 	b->done = 0;
-	review_next(b);
+	if (ranges_read(b) == 0)
+		review_next(b);
+	else
+		timer_after(b->timer, RETRY_MS);
 }
 
 int

@@ -7,6 +7,8 @@
 
 #include "submitter/spool/spool_private.h"
 
+#define ALIVE_ROWS 4096 /* between two calls of spool_alive() */
+
 static int
 pick_ids(struct spool *sp, sqlite3_stmt *st, int64_t *ids, int max)
 {
@@ -135,6 +137,58 @@ spool_span(struct spool *sp, enum run_state state, const char *cluster,
 		sqlite3_reset(st);
 	}
 	return n;
+}
+
+/* The number of the cluster; -1 when the spool has none with this id. */
+static int
+cluster_index(const struct spool *sp, int id)
+{
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		if (sp->now.clusters[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+static int
+ranges_widen(struct spool *sp, enum run_state state,
+    struct spool_ranges *ranges)
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_RANGES, VALUES(INT(state)));
+	unsigned rows = 0;
+	int64_t start;
+	int i, rc = -1;
+
+	while (st != NULL && (rc = spool_step(sp, st)) == 1) {
+		if (++rows % ALIVE_ROWS == 0)
+			spool_alive();
+		i = cluster_index(sp, sqlite3_column_int(st, 0));
+		if (i == -1)
+			continue;
+		start = sqlite3_column_int64(st, 1);
+		if (ranges->of[i].to == 0 || start < ranges->of[i].from)
+			ranges->of[i].from = start;
+		if (start > ranges->of[i].to)
+			ranges->of[i].to = start;
+	}
+	if (st != NULL)
+		sqlite3_reset(st);
+	return rc;
+}
+
+int
+spool_ranges(struct spool *sp, const enum run_state *states, size_t n,
+    struct spool_ranges *ranges)
+{
+	size_t i;
+
+	memset(ranges, 0, sizeof(*ranges));
+	for (i = 0; i < n; i++)
+		if (spool_count(sp, DEST_REST, states[i]) > 0 &&
+		    ranges_widen(sp, states[i], ranges) == -1)
+			return -1;
+	return 0;
 }
 
 int

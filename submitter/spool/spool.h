@@ -562,6 +562,19 @@ int spool_each(struct spool *sp, enum dest dest, enum run_state state,
  */
 int spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to);
+#define CLUSTERS_MAX 320 /* 256 of the key clusters, and earlier names */
+/* The first and the last start of runs of the n-th cluster; to 0 = no run. */
+struct spool_ranges {
+	struct {
+		int64_t from, to;
+	} of[CLUSTERS_MAX];
+};
+/*
+ * The ranges of the runs in these states, of all clusters: the rows are read
+ * once, however many clusters there are.  0 or -1.
+ */
+int spool_ranges(struct spool *sp, const enum run_state *states, size_t n,
+    struct spool_ranges *ranges);
 /*
  * Widens from and to so that they contain the other starts (alias) of the runs
  * that began in this range. 0 or -1.

@@ -16,8 +16,6 @@
  */
 #define SPOOL_SCHEMA 4
 
-#define CLUSTERS_MAX 320 /* 256 of the key clusters, and earlier names */
-
 /* Statements. One for each destination: base + dest. */
 enum sql {
 	SQL_BEGIN,
@@ -58,6 +56,7 @@ enum sql {
 	SQL_EACH_ANY = SQL_STARTS + DEST__COUNT,
 	SQL_SPAN,
 	SQL_SPAN_ALIAS,
+	SQL_RANGES,
 	SQL_META_ADD,
 	SQL_META_OF_RUN,
 	SQL_META_EXPECTED,

@@ -19,6 +19,7 @@
 #include "submitter/net/http.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/reconcile/first_list.h"
+#include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
@@ -156,6 +157,38 @@ test_published_again(void)
 	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
 	CHECK_INT(run.state[DEST_REST], RUN_DONE);
 	CHECK_INT(run.state[DEST_NATS], BACKFILL_HELD);
+	sim_end();
+}
+
+#define STEPS 100 /* of SQLite, in one call */
+
+static int
+on_steps(void *arg)
+{
+	++*(int *)arg;
+	return 0;
+}
+
+/* Clusters without runs do not make the rows be read again for each of them. */
+static void
+test_many_clusters(void)
+{
+	char name[CLUSTER_MAX];
+	int i, calls = 0;
+
+	begin();
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "c%d", i);
+		CHECK_INT(spool_watermark(sim.spool, name, 1), 0);
+	}
+	for (i = 1; i <= 500; i++)
+		sim_put((uint64_t)i, 1000 + i, 0);
+	sqlite3_progress_handler(sim.spool->db, STEPS, on_steps, &calls);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sqlite3_progress_handler(sim.spool->db, 0, NULL, NULL);
+	CHECK(!role_is_passive(&sim));
+	CHECK(calls * STEPS < 100 * 500);
 	sim_end();
 }
 
@@ -550,6 +583,7 @@ main(void)
 	test_stopped_by_others();
 	test_stopped_while_waiting();
 	test_published_again();
+	test_many_clusters();
 	test_list_fails();
 	test_back();
 	test_last_requeued();

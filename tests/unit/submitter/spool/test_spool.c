@@ -392,6 +392,8 @@ test_pages(void)
 {
 	struct spool *sp = spool_begin_test(1, 0);
 	struct spool_after after = { 0 };
+	static const enum run_state states[] = { START_DUE, START_DUE_ENDED };
+	struct spool_ranges ranges;
 	int64_t row, from, to;
 	int i, n, seen = 0;
 
@@ -406,6 +408,14 @@ test_pages(void)
 	CHECK_INT(spool_span(sp, START_DUE, "alpha", &from, &to), 1000);
 	CHECK_INT(from, 5000);
 	CHECK_INT(to, 5002);
+	CHECK_INT(put(sp, 1001, 4000, 4100, &row), PUT_NEW);
+	CHECK_INT(spool_watermark(sp, "beta", 1), 0);
+	CHECK_INT(spool_ranges(sp, states, 2, &ranges), 0);
+	CHECK_INT(ranges.of[0].from, 4000);
+	CHECK_INT(ranges.of[0].to, 5002);
+	CHECK_INT(ranges.of[1].to, 0);
+	CHECK_INT(spool_ranges(sp, states, 1, &ranges), 0);
+	CHECK_INT(ranges.of[0].from, 5000);
 	spool_rollback(sp);
 	CHECK_INT(spool_runs(sp), 0);
 	CHECK_INT(spool_count(sp, DEST_REST, START_DUE), 0);

@@ -101,6 +101,17 @@ failure_note(struct rest_delivery *r, const struct rest_item *it,
 	}
 }
 
+/*
+ * Does the row wait for an answer to such a request?  A list may have shown the
+ * run while its start was under way, and its stop is under way now.
+ */
+static int
+is_awaited(const struct spool_run *run, enum request_kind what)
+{
+	return run->due[DEST_REST] == DUE_LEASED &&
+	    forms[run->state[DEST_REST]].what == what;
+}
+
 static void
 on_answer(const struct http_answer *a, void *arg)
 {
@@ -118,7 +129,7 @@ on_answer(const struct http_answer *a, void *arg)
 	log_debug("%s: %s: %s: %s", run_key_text(&it->key),
 	    request_kind_name(a->what), result_name(v.code), v.text);
 	if (spool_get(r->s->spool, it->id, &run) == 1 &&
-	    run.due[DEST_REST] == DUE_LEASED) {
+	    is_awaited(&run, a->what)) {
 		breaker_result(r->s->breaker, &v, run.tries[DEST_REST]);
 		run_answered(r->s, &run, &v, a, it->first);
 	} else

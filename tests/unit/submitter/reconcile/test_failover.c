@@ -231,6 +231,31 @@ test_back(void)
 	sim_end();
 }
 
+/*
+ * A list shows the run while its start is under way, and its stop is sent.  The
+ * answer to the start is not one to the stop.
+ */
+static void
+test_start_under_way(void)
+{
+	begin();
+	sim_put(1, 1000, 1100);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	role(0, 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_answer(REQUEST_START, 0, NULL);
+	sim_run(SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
 /* Stores a run of job 7 that was requeued after 10 s, and its next run. */
 static void
 early_put(void)
@@ -586,6 +611,7 @@ main(void)
 	test_many_clusters();
 	test_list_fails();
 	test_back();
+	test_start_under_way();
 	test_last_requeued();
 	test_rank();
 	test_standby();

@@ -348,6 +348,23 @@ version_take(struct breaker *g, const struct result *v)
 	spool_policy(g->s->spool)->wait_commit = g->version == BACKEND_1_5;
 }
 
+/*
+ * Is a run due, now or later?  Those that wait for Slurm or for another run make
+ * no request, and a passive suite makes none.
+ */
+static int
+request_follows(const struct breaker *g)
+{
+	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
+		STOP_DUE, DELETE_DUE };
+	size_t i;
+
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (spool_next_due(g->s->spool, DEST_REST, states[i]) >= 0)
+			return !role_is_passive(g->s);
+	return 0;
+}
+
 static void
 breaker_half(struct breaker *g)
 {
@@ -356,8 +373,7 @@ breaker_half(struct breaker *g)
 	} else {
 		g->state = BREAKER_HALF_OPEN;
 		wake(g->s, WAKE_DELIVERY);
-		/* No run waits, so no request can follow the probe. */
-		if (waiting_runs(g) == 0)
+		if (!request_follows(g))
 			breaker_good(g);
 	}
 	if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN)

@@ -63,6 +63,71 @@ test_passive(void)
 	sim_end();
 }
 
+static void
+backend_down(void)
+{
+	struct result v = { .code = RESULT_UNREACHABLE, .text = "reset" };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		breaker_request_result(sim.breaker, &v);
+	CHECK(!breaker_reaches(sim.breaker));
+}
+
+/* cc-backend answers the probe. */
+static void
+backend_back(void)
+{
+	sim_run(SIM_MINUTE);
+	sim_answer(REQUEST_PROBE, 400, "{\"error\":\"no such cluster: \"}");
+	while (sim_waits(REQUEST_CLUSTERS) > 0)
+		sim_answer(REQUEST_CLUSTERS, 200, "{\"clusters\":[]}");
+}
+
+/*
+ * No request follows the probe of a passive suite, and none while the only run
+ * waits until Slurm shows it running: the answer to the probe ends the outage.
+ */
+static void
+test_outage(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	begin();
+	role(0, 1);
+	sim_put(1, 1000, 1100);
+	backend_down();
+	backend_back();
+	CHECK(breaker_is_up(sim.breaker));
+	sim_end();
+
+	sim_begin();
+	sim_connect();
+	backend_down();
+	sim_put(1, 1000, 0);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.due[DEST_REST] = DUE_UNCONFIRMED;
+	run.flags |= RUN_UNCONFIRMED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	backend_back();
+	CHECK(breaker_is_up(sim.breaker));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_end();
+
+	sim_begin();
+	sim_connect();
+	backend_down();
+	sim_put(1, 1000, 0);
+	sim_put(2, 1000, 0);
+	backend_back();
+	CHECK(!breaker_is_up(sim.breaker));
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK(breaker_is_up(sim.breaker));
+	sim_end();
+}
+
 /* The runs that the other suite has delivered are not sent again. */
 static void
 test_active(void)
@@ -604,6 +669,7 @@ int
 main(void)
 {
 	test_passive();
+	test_outage();
 	test_active();
 	test_stopped_by_others();
 	test_stopped_while_waiting();

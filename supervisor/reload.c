@@ -19,9 +19,13 @@
 #include "supervisor/supervisor.h"
 
 #define RELOAD_TIMEOUT_S 15 /* for the answers of all workers */
-#define WORKER_ROLES \
+/*
+ * The receiver takes other clusters as it runs.  Receiver and submitter together
+ * would lose the lease of the active centre: each continues that of the other.
+ */
+#define RESTART_ROLES \
 	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | \
-	    1u << ROLE_SUBMITTER | 1u << ROLE_RECEIVER)
+	    1u << ROLE_SUBMITTER)
 
 /* Appends the name of a key; kept has space for all of them. */
 static void
@@ -74,7 +78,7 @@ conf_diff(const struct conf *old, struct conf *next, unsigned *restarts,
 		}
 		changed++;
 		if (rule->effect == CONF_EFFECT_RESTART)
-			*restarts |= rule->roles & WORKER_ROLES;
+			*restarts |= rule->roles & RESTART_ROLES;
 		log_info("%s has changed", rule->name);
 	}
 	return changed;

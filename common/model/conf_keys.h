@@ -8,9 +8,9 @@
  * the parser checks).  roles: the processes that get the value
  * (L, C, R, W, V for listener, collector, runner, submitter, receiver, S for
  * supervisor; conf_is_for() has the keys of NATS).  EFFECT of a
- * change at reload: LIVE, RESTART (of these workers) or SERVICE (the service
- * must be restarted; the log says so).  SECRET values are only in the sealed
- * memfd.
+ * change at reload: LIVE, RESTART (of these workers, but not of V) or SERVICE
+ * (the service must be restarted; the log says so).  SECRET values are only in
+ * the sealed memfd.
  */
 #define S_ (1u << ROLE_SUPERVISOR)
 #define L_ (1u << ROLE_LISTENER)

@@ -417,14 +417,14 @@ test_effects(void)
 	CHECK_STR(conf_str(&sup.conf, CONF_SLURM_BIN_DIR), "");
 	file_says(CONF_CLUSTERS, "[\"alpha\"]");
 	all_agree();
+	/* The receiver keeps the lease of the active centre. */
 	CHECK_INT(restarted,
-	    1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | 1u << ROLE_SUBMITTER |
-		1u << ROLE_RECEIVER);
+	    1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | 1u << ROLE_SUBMITTER);
+	CHECK_INT(used[ROLE_RECEIVER], sup.conf.generation);
 	/* As in their new processes. */
 	sup.workers.children[ROLE_COLLECTOR].stop_requested = 0;
 	sup.workers.children[ROLE_SUBMITTER].stop_requested = 0;
 	sup.workers.children[ROLE_RUNNER].stop_requested = 0;
-	sup.workers.children[ROLE_RECEIVER].stop_requested = 0;
 	/* Needs a restart of the service: the old value stays. */
 	file_says(CONF_SPOOL_DIR, "/elsewhere");
 	all_agree();

@@ -50,6 +50,17 @@ track_key_set(struct cluster *c, struct job *job, const struct open_run *run)
 		job->key.start = run->start;
 }
 
+int
+track_ignores(const struct cluster *c, const struct open_run *run,
+    const struct job *job)
+{
+	if (run != NULL && (run->flags & OPEN_IGNORED))
+		return 1;
+	if (run != NULL && (run->flags & (OPEN_RESOURCES_SENT | OPEN_SPOOLED)))
+		return 0;
+	return settings_ignores(c->set, job);
+}
+
 uint64_t
 track_send(struct cluster *c, struct job *job)
 {
@@ -265,7 +276,7 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 	if (unsure)
 		job->flags |= JOB_UNCONFIRMED;
 	live_key(c, s, run, sure);
-	if (settings_ignores(c->set, job))
+	if (track_ignores(c, run, job))
 		run->flags |= OPEN_IGNORED;
 	else if (asked || sure || !(run->flags & OPEN_RESOURCES_SENT) ||
 	    (run->flags & OPEN_SPOOLED)) {
@@ -368,8 +379,7 @@ snapshot_ended(struct cluster *c, struct job_snapshot *s)
 		!lookup_has(c->lookups, job->key.job, start_shown)))
 		return 0;
 	track_key_set(c, job, run);
-	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
-	    !settings_ignores(c->set, job)) {
+	if (!track_ignores(c, run, job)) {
 		order = run != NULL && (run->flags & OPEN_RESOURCES_SENT) ?
 		    track_send(c, job) :
 		    send_start(c, s);

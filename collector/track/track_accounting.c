@@ -145,8 +145,7 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 	if (job->state == END_REQUEUED &&
 	    (s->ran == RAN_NEVER || job->end <= start_shown))
 		job->flags |= JOB_NEVER_RAN;
-	if ((run == NULL || !(run->flags & OPEN_IGNORED)) &&
-	    !settings_ignores(c->set, job)) {
+	if (!track_ignores(c, run, job)) {
 		if (run == NULL ||
 		    !(run->flags & (OPEN_RESOURCES_SENT | OPEN_SPOOLED)))
 			track_message_set(job, no_threads);

@@ -12,6 +12,13 @@ void track_message_set(struct job *job, const char *text);
  */
 void track_key_set(struct cluster *c, struct job *job,
     const struct open_run *run);
+/*
+ * Is the job left out because of its hosts?  run: its open run, or NULL.  A run
+ * that was reported stays so when the setting changes: cc-backend would show it
+ * as running for ever.
+ */
+int track_ignores(const struct cluster *c, const struct open_run *run,
+    const struct job *job);
 /* Order number of the record, 0 on error. */
 uint64_t track_send(struct cluster *c, struct job *job);
 /* The end is known: moves the run from the open to the done runs. */

@@ -618,6 +618,44 @@ test_ignored_stays(void)
 	CHECK_STR(sim_said(), "");
 }
 
+/*
+ * The start of a run was sent before its hosts were ignored: cc-backend gets the
+ * end, too.
+ */
+static void
+test_ignored_later(void)
+{
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500, "",
+		"" };
+	struct open_key spooled = { { "alpha", JOB, SIM_EPOCH + 100 },
+		SIM_EPOCH + 50 };
+	struct cluster *c = sim_begin(NULL, NULL);
+
+	step_take(c, &running);
+	ignore_node1(c);
+	look_up(c);
+	step_take(c, &running);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(),
+	    "start 10/100, start 10/100, end 10/100-500 completed");
+
+	c = sim_begin(NULL, NULL);
+	step_take(c, &running);
+	ignore_node1(c);
+	left_take(c);
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+
+	/* The start was sent by an earlier process. */
+	c = sim_begin(NULL, NULL);
+	ignore_node1(c);
+	resume_open(c->site, &spooled, 0);
+	step_take(c, &running);
+	left_take(c);
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+}
+
 /* Accounting is away: only a restarted job has an earlier run for sure. */
 static void
 test_earlier_without_slurmdbd(void)
@@ -725,6 +763,7 @@ main(void)
 	test_no_room();
 	test_script();
 	test_ignored_stays();
+	test_ignored_later();
 	test_lookup();
 	test_earlier_without_slurmdbd();
 	test_dispute_ends();

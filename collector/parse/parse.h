@@ -193,7 +193,10 @@ void sacct_begin(struct sacct_reader *r, uint32_t lacking);
  * or memory is short.
  */
 int sacct_feed(struct sacct_reader *r, const char *p, size_t n);
-/* The end of the stream.  Returns 0, or -1 when a row is incomplete. */
+/*
+ * The end of the stream.  Returns 0, or -1 when a row is incomplete or when all of
+ * many rows are malformed.
+ */
 int sacct_end(struct sacct_reader *r);
 void sacct_clear(struct sacct_reader *r);
 /*

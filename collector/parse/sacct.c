@@ -14,8 +14,12 @@
 #include "collector/parse/parse.h"
 #include "common/array.h"
 
-#define ROW_MAX	     (1024u * 1024) /* bytes; node list, comment, job name */
-#define BAD_ROWS_MAX 100	    /* with more, the stream is no answer */
+#define ROW_MAX (1024u * 1024) /* bytes; node list, comment, job name */
+/*
+ * With more malformed rows and no other one the stream is no answer: this sacct
+ * has another format, and to skip its rows would lose all runs.
+ */
+#define BAD_ROWS_MAX 100
 
 /* A row while it is read into s. */
 struct row {
@@ -299,10 +303,9 @@ row_take(struct sacct_reader *r, struct span text)
 
 	r->rows++;
 	snapshot_init(&s);
-	if (row_parse(text, r, &s) == -1) {
-		if (++r->bad > BAD_ROWS_MAX)
-			rc = -1;
-	} else
+	if (row_parse(text, r, &s) == -1)
+		r->bad++;
+	else
 		rc = r->each(&s, r->arg);
 	snapshot_clear(&s);
 	return rc;
@@ -388,7 +391,9 @@ sacct_feed(struct sacct_reader *r, const char *p, size_t n)
 int
 sacct_end(struct sacct_reader *r)
 {
-	return r->len == 0 ? 0 : -1;
+	int unread = r->bad > BAD_ROWS_MAX && r->bad == r->rows;
+
+	return r->len == 0 && !unread ? 0 : -1;
 }
 
 void

@@ -146,6 +146,68 @@ test_bad_row(void)
 	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
 }
 
+/* n malformed rows, and one that is not.  Owned by the caller. */
+static char *
+rows_bad(unsigned n, const char *good)
+{
+	const char *bad = ROW(11, "x\nCOMPLETED", 100, 200);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (f == NULL)
+		abort();
+	while (n-- > 0)
+		fputs(bad, f);
+	fputs(good, f);
+	fclose(f);
+	return text;
+}
+
+/* Many such rows do not stop the others. */
+static void
+test_bad_rows(void)
+{
+	char *text = rows_bad(300, ROW(10, "COMPLETED", 100, 200));
+	int i;
+
+	begin();
+	acct_poll(acct, 0);
+	for (i = 0; i < 3; i++) {
+		CHECK_INT(c->resume.point, SIM_EPOCH);
+		sim_answer("sacct", text);
+	}
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "end 10/100-200 completed, watermark 1000");
+	CHECK_INT(c->dbd.away, 0);
+	free(text);
+	begin();
+	(void)idmap_put(&c->work.accounting, 10, NULL);
+	acct_kick(acct);
+	text = rows_bad(300, ROW(10, "COMPLETED", 100, 200));
+	sim_answer("sacct", text);
+	CHECK_STR(sim_said(),
+	    "end 10/100-200 completed, answered 10 ended known");
+	CHECK_INT(c->dbd.away, 0);
+	free(text);
+}
+
+/* Many malformed rows and no other one: sacct has another format. */
+static void
+test_all_rows_bad(void)
+{
+	char *text = rows_bad(300, "");
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", text);
+	CHECK_INT(c->dbd.away, 1);
+	CHECK_STR(sim_asked(), "");
+	CHECK_INT(c->resume.point, SIM_EPOCH);
+	CHECK_STR(sim_said(), "");
+	free(text);
+}
+
 /* Lines of a job's name are no rows. */
 static void
 test_forged_row(void)
@@ -1618,6 +1680,8 @@ main(void)
 	test_resume_point();
 	test_slurmdbd_away();
 	test_bad_row();
+	test_bad_rows();
+	test_all_rows_bad();
 	test_forged_row();
 	test_backfill();
 	test_not_counted();

@@ -164,8 +164,7 @@ on_open_runs(struct collector *col, struct channel *ch, struct reader *r)
 	for (i = 0; i < n && !r->err; i++) {
 		rd_open_key(r, &open);
 		if (!r->err)
-			resume_open(&col->site, &open,
-			    (bits & OPEN_RUNS_UNCONFIRMED) != 0);
+			resume_open(&col->site, &open, bits);
 	}
 	if (rd_end(r) == -1)
 		channel_broken(ch, "open-runs");

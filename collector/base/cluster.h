@@ -208,7 +208,7 @@ struct resume_point {
 /* An open run of the spool whose cluster is not known yet. */
 struct unassigned_run {
 	struct open_key open;
-	int unconfirmed;
+	unsigned bits; /* OPEN_RUNS_ */
 };
 
 struct site {

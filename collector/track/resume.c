@@ -23,9 +23,9 @@
 
 /* Keeps the run until the name of the cluster is known. */
 static void
-unassigned_add(struct site *site, const struct open_key *open, int unconfirmed)
+unassigned_add(struct site *site, const struct open_key *open, unsigned bits)
 {
-	struct unassigned_run *unassigned, one = { *open, unconfirmed };
+	struct unassigned_run *unassigned, one = { *open, bits };
 
 	unassigned = array_reserve(site->unassigned, &site->cap_unassigned,
 	    site->n_unassigned + 1, sizeof(*unassigned));
@@ -36,7 +36,7 @@ unassigned_add(struct site *site, const struct open_key *open, int unconfirmed)
 }
 
 static void
-open_of_spool(struct cluster *c, const struct open_key *open, int unconfirmed)
+open_of_spool(struct cluster *c, const struct open_key *open, unsigned bits)
 {
 	const struct run_key *key = &open->key;
 	struct open_run *run;
@@ -47,7 +47,7 @@ open_of_spool(struct cluster *c, const struct open_key *open, int unconfirmed)
 	run = open_find(&c->open, key->job, key->start);
 	if (run != NULL) {
 		run->flags &= (uint8_t)~OPEN_UNLISTED;
-		if (unconfirmed)
+		if (bits & OPEN_RUNS_UNCONFIRMED)
 			run->flags |= OPEN_UNCONFIRMED;
 		return;
 	}
@@ -58,12 +58,14 @@ open_of_spool(struct cluster *c, const struct open_key *open, int unconfirmed)
 	if (open->submit > 0 && open->submit <= UINT32_MAX)
 		run->submit = (uint32_t)open->submit;
 	/*
-	 * The previous process may have ended while it fetched the script of a
-	 * new run.
+	 * The previous process may have ended while it fetched the script, also
+	 * that of an old run: slurmctld may have been away, or many scripts were
+	 * due.
 	 */
-	if (key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
+	if (!(bits & OPEN_RUNS_SCRIPT_DUE) &&
+	    key->start < slurm_now(c) - c->set->poll - SCRIPT_LATE)
 		run->flags |= OPEN_RESOURCES_SENT;
-	if (!unconfirmed)
+	if (!(bits & OPEN_RUNS_UNCONFIRMED))
 		return;
 	run->flags |= OPEN_UNCONFIRMED;
 	/*
@@ -76,19 +78,19 @@ open_of_spool(struct cluster *c, const struct open_key *open, int unconfirmed)
 }
 
 void
-resume_open(struct site *site, const struct open_key *open, int unconfirmed)
+resume_open(struct site *site, const struct open_key *open, unsigned bits)
 {
 	unsigned i;
 	int unknown = 0;
 
 	for (i = 0; i < site->n; i++) {
 		if (site->clusters[i]->slurm.known)
-			open_of_spool(site->clusters[i], open, unconfirmed);
+			open_of_spool(site->clusters[i], open, bits);
 		else
 			unknown = 1;
 	}
 	if (unknown)
-		unassigned_add(site, open, unconfirmed);
+		unassigned_add(site, open, bits);
 }
 
 /* The Go adapter, which wrote the file, queried only the local cluster. */
@@ -112,7 +114,7 @@ resume_cluster(struct cluster *c)
 
 	for (k = 0; k < site->n_unassigned; k++)
 		open_of_spool(c, &site->unassigned[k].open,
-		    site->unassigned[k].unconfirmed);
+		    site->unassigned[k].bits);
 	for (i = 0; i < site->n_resume_points; i++)
 		if (strcmp(site->resume_points[i].cluster, c->slurm.cluster) ==
 			0 &&

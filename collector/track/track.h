@@ -96,9 +96,8 @@ void resume_unsynced(struct site *site);
 void resume_synced(struct site *site);
 /* The name of the cluster is known: finds its resume point. */
 void resume_cluster(struct cluster *c);
-/* A run that is open in the spool; unconfirmed: its start waits. */
-void resume_open(struct site *site, const struct open_key *open,
-    int unconfirmed);
+/* A run that is open in the spool; bits: OPEN_RUNS_. */
+void resume_open(struct site *site, const struct open_key *open, unsigned bits);
 /* A watermark became durable: sets the time of the last-run file. */
 void resume_advanced(struct cluster *c, int64_t until);
 

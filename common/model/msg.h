@@ -166,6 +166,7 @@ enum event_kind {
 /* Bits of MSG_OPEN_RUNS. */
 #define OPEN_RUNS_LAST	      1u /* no more follow */
 #define OPEN_RUNS_UNCONFIRMED 2u /* Slurm has not shown them as running */
+#define OPEN_RUNS_SCRIPT_DUE  4u /* their scripts were announced and not sent */
 
 /* The question that was answered in full up to the time. */
 enum watermark_source {

@@ -37,19 +37,26 @@ resume_from_send(struct spool *sp, struct channel *c)
 struct batch {
 	struct writer runs; /* struct open_key */
 	uint32_t n;
-	/* RUN_UNCONFIRMED, or 0: which runs are put into it */
-	unsigned held;
+	unsigned bits; /* of each of its runs: OPEN_RUNS_ */
+};
+
+struct open_walk {
+	unsigned held; /* RUN_UNCONFIRMED, or 0: which runs are taken */
+	struct batch plain;
+	struct batch script_due;
 };
 
 static int
 run_add(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct open_key open = { run->key, run->submit };
-	struct batch *batch = arg;
+	struct open_walk *walk = arg;
+	struct batch *batch = run->flags & RUN_SCRIPT_DUE ? &walk->script_due :
+							    &walk->plain;
 
 	if (run->end != 0 ||
 	    (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)) ||
-	    (run->flags & RUN_UNCONFIRMED) != batch->held)
+	    (run->flags & RUN_UNCONFIRMED) != walk->held)
 		return 0;
 	wr_open_key(&batch->runs, &open);
 	batch->n++;
@@ -64,9 +71,7 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	if (batch->n == 0 && !last)
 		return;
 	wr_init(&w, batch->runs.len + 16);
-	wr_u8(&w,
-	    (uint8_t)((last ? OPEN_RUNS_LAST : 0) |
-		(batch->held ? OPEN_RUNS_UNCONFIRMED : 0)));
+	wr_u8(&w, (uint8_t)((last ? OPEN_RUNS_LAST : 0) | batch->bits));
 	wr_u32(&w, batch->n);
 	wr_mem(&w, batch->runs.buf, batch->runs.len);
 	channel_send(c, MSG_OPEN_RUNS, 0, &w, -1);
@@ -75,10 +80,10 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	batch->n = 0;
 }
 
-/* Puts the runs in the first n states into the batch. */
+/* Sends the runs in the first n states; held: see struct open_walk. */
 static void
-open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
-    unsigned n)
+open_runs_walk(struct spool *sp, struct channel *c, struct open_walk *walk,
+    unsigned held, unsigned n)
 {
 	static const enum run_state states[OPEN_STATES] = { START_DUE,
 		START_BLOCKED, START_REJECTED, START_CONFLICT, STARTED,
@@ -87,11 +92,16 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 	struct spool_after after;
 	unsigned i;
 
+	walk->held = held;
+	walk->plain.bits = held ? OPEN_RUNS_UNCONFIRMED : 0;
+	walk->script_due.bits = walk->plain.bits | OPEN_RUNS_SCRIPT_DUE;
 	for (i = 0; i < n; i++) {
 		memset(&after, 0, sizeof(after));
 		while (spool_each(sp, dest, states[i], &after, SPOOL_PAGE,
-			   run_add, batch) > 0)
-			batch_send(c, batch, 0);
+			   run_add, walk) > 0) {
+			batch_send(c, &walk->plain, 0);
+			batch_send(c, &walk->script_due, 0);
+		}
 	}
 }
 
@@ -102,14 +112,15 @@ open_runs_walk(struct spool *sp, struct channel *c, struct batch *batch,
 static void
 open_runs_send(struct spool *sp, struct channel *c)
 {
-	struct batch batch = { .held = RUN_UNCONFIRMED };
+	struct open_walk walk = { .held = 0 };
 
-	wr_init(&batch.runs, SPOOL_PAGE * OPEN_KEY_MAX);
-	open_runs_walk(sp, c, &batch, UNCONFIRMED_STATES);
-	batch.held = 0;
-	open_runs_walk(sp, c, &batch, OPEN_STATES);
-	batch_send(c, &batch, 1);
-	wr_clear(&batch.runs);
+	wr_init(&walk.plain.runs, SPOOL_PAGE * OPEN_KEY_MAX);
+	wr_init(&walk.script_due.runs, SPOOL_PAGE * OPEN_KEY_MAX);
+	open_runs_walk(sp, c, &walk, RUN_UNCONFIRMED, UNCONFIRMED_STATES);
+	open_runs_walk(sp, c, &walk, 0, OPEN_STATES);
+	batch_send(c, &walk.plain, 1);
+	wr_clear(&walk.plain.runs);
+	wr_clear(&walk.script_due.runs);
 }
 
 static void

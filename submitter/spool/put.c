@@ -112,6 +112,16 @@ only_dest(const struct spool *sp, const struct job *job, int restored)
 	return restored ? DEST_REST : DEST__COUNT;
 }
 
+/* job: the stored record.  A new collector fetches the script that is due. */
+static void
+run_script(struct spool_run *run, const struct job *job)
+{
+	if (job->flags & JOB_MORE)
+		run->flags |= RUN_SCRIPT_DUE;
+	else
+		run->flags &= ~RUN_SCRIPT_DUE;
+}
+
 /*
  * The values of a new run from its first record, and its state at each
  * destination.  keep: the run is reported.
@@ -126,6 +136,7 @@ run_begin(struct spool *sp, struct spool_run *run, const struct job *job,
 	run->submit = job->submit;
 	past = run->end != 0 && (job->flags & JOB_BACKFILL) != 0;
 	run->flags = past ? RUN_BACKFILL : 0;
+	run_script(run, job);
 	if (only == DEST_NATS)
 		run->flags |= RUN_REPUBLISHED;
 	for (d = 0; d < DEST__COUNT; d++) {
@@ -471,6 +482,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		goto done;
 	}
 	run_found(run, &old);
+	run_script(run, &old);
 	states_merged(sp, run, &old, had_end, live);
 	if (changed) {
 		spool_revision(sp, &old);

@@ -101,6 +101,8 @@ const char *run_state_label(enum run_state state);
  * not accepted since
  */
 #define RUN_REFUSED_ONCE 524288u
+/* its stored record has JOB_MORE */
+#define RUN_SCRIPT_DUE 1048576u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special

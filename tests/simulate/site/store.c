@@ -27,7 +27,8 @@ struct stored_run {
 	struct stored_run *next; /* all, oldest first */
 	struct stored_run *same; /* of the same bucket */
 	struct job job;
-	int confirmed; /* Slurm has shown it running */
+	int confirmed;	/* Slurm has shown it running */
+	int script_due; /* as RUN_SCRIPT_DUE of the submitter */
 };
 
 struct uncommitted {
@@ -255,12 +256,16 @@ record_apply(struct reader *r)
 	resized_part(&job);
 	record_check(&job);
 	run = run_find(&job.key);
-	if (run == NULL && (job.flags & JOB_PARTIAL) == 0)
+	if (run == NULL && (job.flags & JOB_PARTIAL) == 0) {
 		run = run_new(&job.key);
+		run->script_due = (job.flags & JOB_MORE) != 0;
+	}
 	if (run != NULL) {
 		if ((job.flags & (JOB_PARTIAL | JOB_UNCONFIRMED)) == 0 ||
 		    (job.flags & JOB_LIVE) != 0)
 			run->confirmed = 1;
+		if ((job.flags & JOB_MORE) == 0 && job.end == 0)
+			run->script_due = 0;
 		job_merge(&run->job, &job);
 	}
 	job_clear(&job);
@@ -449,9 +454,16 @@ static const struct link_ops ops = {
 
 /* --- messages of the store --- */
 
-/* Sends the open runs that Slurm has or has not confirmed. */
+static unsigned
+open_bits(const struct stored_run *run)
+{
+	return (run->confirmed ? 0 : OPEN_RUNS_UNCONFIRMED) |
+	    (run->script_due ? OPEN_RUNS_SCRIPT_DUE : 0);
+}
+
+/* Sends the open runs with these bits. */
 static void
-open_runs_send(int unconfirmed)
+open_runs_send(unsigned bits)
 {
 	struct stored_run *run = store.first;
 	struct open_key open;
@@ -461,7 +473,7 @@ open_runs_send(int unconfirmed)
 	while (run != NULL) {
 		wr_init(&keys, MSG_PAYLOAD_MAX);
 		for (n = 0; run != NULL && n < KEYS_OF_FRAME; run = run->next) {
-			if (run->job.end != 0 || run->confirmed == unconfirmed)
+			if (run->job.end != 0 || open_bits(run) != bits)
 				continue;
 			open.key = run->job.key;
 			open.submit = run->job.submit;
@@ -469,7 +481,7 @@ open_runs_send(int unconfirmed)
 			n++;
 		}
 		wr_init(&w, MSG_PAYLOAD_MAX);
-		wr_u8(&w, unconfirmed ? OPEN_RUNS_UNCONFIRMED : 0);
+		wr_u8(&w, (uint8_t)bits);
 		wr_u32(&w, n);
 		if (n > 0)
 			wr_mem(&w, keys.buf, keys.len);
@@ -490,7 +502,9 @@ resume_send(void)
 		frame_send(MSG_RESUME_FROM, &w);
 	}
 	open_runs_send(0);
-	open_runs_send(1);
+	open_runs_send(OPEN_RUNS_SCRIPT_DUE);
+	open_runs_send(OPEN_RUNS_UNCONFIRMED);
+	open_runs_send(OPEN_RUNS_UNCONFIRMED | OPEN_RUNS_SCRIPT_DUE);
 	wr_init(&w, 16);
 	wr_u8(&w, OPEN_RUNS_LAST);
 	wr_u32(&w, 0);

@@ -36,14 +36,14 @@ spool_has_point(const char *cluster, int64_t until)
 }
 
 static void
-spool_has_run(const char *cluster, uint64_t job, int64_t start, int unconfirmed)
+spool_has_run(const char *cluster, uint64_t job, int64_t start, unsigned bits)
 {
 	struct open_key open = { .key = { .job = job,
 				     .start = start + SIM_EPOCH },
 		.submit = start - 5 + SIM_EPOCH };
 
 	snprintf(open.key.cluster, sizeof(open.key.cluster), "%s", cluster);
-	resume_open(c->site, &open, unconfirmed);
+	resume_open(c->site, &open, bits);
 }
 
 #define NONE SIM_NEVER
@@ -120,7 +120,7 @@ test_name_later(void)
  */
 static const struct {
 	int64_t start;
-	int unconfirmed;
+	unsigned bits;
 	int caught_up;
 	const char *open;
 	unsigned detailed;
@@ -129,9 +129,13 @@ static const struct {
 	/* slurmPollInterval is 60 s, a script takes 15 s. */
 	{ 924, 0, 0, "10/924", OPEN_RESOURCES_SENT, 0 },
 	{ 925, 0, 0, "10/925", 0, 0 },
-	{ 100, 1, 1, "10/100 held", OPEN_RESOURCES_SENT, 0 },
+	/* A script may take long; one that has not come is fetched again. */
+	{ 100, OPEN_RUNS_SCRIPT_DUE, 0, "10/100", 0, 0 },
+	{ 100, OPEN_RUNS_UNCONFIRMED, 1, "10/100 held", OPEN_RESOURCES_SENT,
+	    0 },
 	/* Perhaps it was held for an earlier run. */
-	{ 100, 1, 0, "10/100 held", OPEN_RESOURCES_SENT, 1 },
+	{ 100, OPEN_RUNS_UNCONFIRMED, 0, "10/100 held", OPEN_RESOURCES_SENT,
+	    1 },
 };
 
 static void
@@ -143,7 +147,7 @@ test_runs(void)
 	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
 		begin();
 		c->caught_up = runs[i].caught_up;
-		spool_has_run("alpha", 10, runs[i].start, runs[i].unconfirmed);
+		spool_has_run("alpha", 10, runs[i].start, runs[i].bits);
 		resume_synced(c->site);
 		CHECK_STR(sim_open(c, 10), runs[i].open);
 		run = open_find(&c->open, 10, runs[i].start + SIM_EPOCH);

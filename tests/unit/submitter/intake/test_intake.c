@@ -447,6 +447,85 @@ positions_read(char *cluster, size_t size, uint64_t *sequence,
 	return n;
 }
 
+static void
+script_record(uint64_t job, const char *script, uint32_t flags)
+{
+	struct job j;
+	struct writer w;
+
+	job_init(&j);
+	snprintf(j.key.cluster, sizeof(j.key.cluster), "alpha");
+	j.key.job = job;
+	j.key.start = START;
+	j.exit_code = -1;
+	j.flags = flags;
+	j.script = script != NULL ? strdup(script) : NULL;
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	wr_u64(&w, ++seq);
+	job_write(&w, &j);
+	job_clear(&j);
+	receive(MSG_RECORD, &w);
+}
+
+/* Reads the open runs that a new collector gets: their jobs by their bits. */
+static void
+open_read(uint64_t jobs[8])
+{
+	struct msg_header h;
+	struct open_key open;
+	struct reader r;
+	uint8_t *payload;
+	unsigned bits = 0;
+	uint32_t n;
+	int fd;
+
+	event_base_loop(worker.base, EVLOOP_NONBLOCK);
+	while (!(bits & OPEN_RUNS_LAST) &&
+	    frame_read(far, feeder, ROLE_SUBMITTER, &h, &payload, &fd, 10000) ==
+		0) {
+		rd_init(&r, payload, h.length);
+		if (h.type == MSG_OPEN_RUNS) {
+			bits = rd_u8(&r);
+			for (n = rd_u32(&r); n > 0; n--) {
+				rd_open_key(&r, &open);
+				jobs[bits & ~OPEN_RUNS_LAST & 7] += open.key
+									.job;
+			}
+			CHECK_INT(rd_end(&r), 0);
+		}
+		free(payload);
+	}
+	CHECK(bits & OPEN_RUNS_LAST);
+}
+
+/* A new collector is told which scripts have not come. */
+static void
+test_script_due(void)
+{
+	uint64_t none[8] = { 0 }, all[8] = { 0 }, last[8] = { 0 };
+
+	begin("[\"alpha\"]");
+	open_read(none);
+	record("alpha", 1);
+	script_record(2, NULL, JOB_HAS_START | JOB_MORE);
+	script_record(4, NULL, JOB_HAS_START | JOB_MORE | JOB_UNCONFIRMED);
+	script_record(8, NULL, JOB_HAS_START | JOB_MORE);
+	script_record(8, "#!/bin/sh\n", JOB_PARTIAL);
+	intake_peer(s.intake, collector);
+	open_read(all);
+	CHECK_INT(all[0], 1 + 8);
+	CHECK_INT(all[OPEN_RUNS_SCRIPT_DUE], 2);
+	CHECK_INT(all[OPEN_RUNS_SCRIPT_DUE | OPEN_RUNS_UNCONFIRMED], 4);
+	/* The job has no script. */
+	seq = 0;
+	script_record(2, NULL, JOB_PARTIAL);
+	intake_peer(s.intake, collector);
+	open_read(last);
+	CHECK_INT(last[0], 1 + 2 + 8);
+	CHECK_INT(last[OPEN_RUNS_SCRIPT_DUE], 0);
+	end();
+}
+
 /* At the centre of a fan-in. */
 static void
 test_stream_position(void)
@@ -724,6 +803,7 @@ main(void)
 	test_full_table();
 	test_watermark();
 	test_inflight();
+	test_script_due();
 	test_stream_position();
 	test_share();
 	test_share_open();

@@ -163,7 +163,10 @@ has_row(const struct accounting *l, unsigned n, uint64_t job)
 	return 0;
 }
 
-/* The jobs of these rows wait no longer, unless they have another row. */
+/*
+ * The jobs of these rows wait no longer, unless they have another row, or were not
+ * queried by id yet: accounting may have more runs of them.
+ */
 static void
 rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
 {
@@ -176,7 +179,8 @@ rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
 		    NULL);
 	for (i = 0; i < n; i++) {
 		job = rows[i]->job.key.job;
-		if (idmap_get(&l->c->work.steps, job) == NULL) {
+		if (idmap_get(&l->c->work.steps, job) == NULL &&
+		    idmap_get(&l->c->work.accounting, job) == NULL) {
 			idmap_remove(&l->c->earlier, job);
 			worklist_confirm(l->c, job);
 		}

@@ -1008,6 +1008,34 @@ test_catch_up_order(void)
 	CHECK_STR(sim_said(), "confirm 10/400");
 }
 
+/*
+ * slurmctld shows the third run of the job while the steps of the first one are
+ * read.  The second one is not known yet.
+ */
+static void
+test_second_of_three(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+	CHECK_STR(sim_asked(), "sacct");
+	restarted_found();
+	CHECK_STR(sim_said(), "held 10/400");
+	sim_answer("sacct", stepless(10, 1, 100, 105));
+	CHECK_STR(sim_said(),
+	    "end 10/100-105 requeued never-ran, watermark 1000");
+	squeue_runs();
+	CHECK_STR(sim_said(), "");
+	acct_kick(acct);
+	sim_answer("sacct",
+	    rows(ROW(10, "REQUEUED", 100, 105), ROW(10, "NODE_FAIL", 200, 300),
+		""));
+	CHECK_STR(sim_said(),
+	    "end 10/200-300 node_fail, answered 10 ended known");
+	squeue_runs();
+	CHECK_STR(sim_said(), "confirm 10/400");
+}
+
 /* A run that was requeued soon after its start: rows of its steps. */
 static const struct {
 	const char *step; /* the id of a step */
@@ -1707,6 +1735,7 @@ main(void)
 	test_part_before_backfill();
 	test_left();
 	test_catch_up_order();
+	test_second_of_three();
 	test_steps();
 	test_steps_full();
 	test_steps_unsent();

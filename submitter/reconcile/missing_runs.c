@@ -70,6 +70,21 @@ struct unknown_scan {
 };
 
 /*
+ * The time of the first report, epoch.  The daemon may have been stopped since
+ * then, and the wall clock may have been set back.
+ */
+static int64_t
+first_report(const struct spool *sp, const struct spool_run *run)
+{
+	int64_t latest = time(NULL) -
+	    (spool_now(sp) - run->not_found_at) / 1000;
+
+	return run->not_found_time > 0 && run->not_found_time < latest ?
+	    run->not_found_time :
+	    latest;
+}
+
+/*
  * Slurm has reported the run as unknown twice.  The run ended at the time of
  * the first report, at the latest.
  */
@@ -87,7 +102,7 @@ unknown_end(struct spool *sp, struct spool_run *run)
 		job.key = run->key;
 		job.flags = JOB_HAS_START;
 	}
-	job.end = time(NULL) - (spool_now(sp) - run->not_found_at) / 1000;
+	job.end = first_report(sp, run);
 	if (job.end < run->key.start)
 		job.end = run->key.start;
 	job.state = END_FAILED;
@@ -273,6 +288,7 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 	}
 	if (run.not_found_count == 0) {
 		run.not_found_at = spool_now(sp);
+		run.not_found_time = time(NULL);
 		run.not_found_count = 1;
 	} else if (spool_now(sp) - run.not_found_at >= NOT_FOUND_GAP)
 		run.not_found_count = 2;

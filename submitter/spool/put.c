@@ -397,6 +397,7 @@ run_found(struct spool_run *run, const struct job *job)
 	if (run->submit == 0)
 		run->submit = job->submit;
 	run->not_found_at = 0;
+	run->not_found_time = 0;
 	run->not_found_count = 0;
 }
 

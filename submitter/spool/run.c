@@ -11,6 +11,25 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
+/*
+ * The column denials: the number of answers that count, and above its two bits
+ * the time of the first one, which older files do not have.
+ */
+#define DENIALS_BITS 2
+
+static void
+denials_read(struct spool_run *run, int64_t denials)
+{
+	run->not_found_count = (unsigned)denials & ((1u << DENIALS_BITS) - 1);
+	run->not_found_time = denials >> DENIALS_BITS;
+}
+
+static int64_t
+denials_value(const struct spool_run *run)
+{
+	return run->not_found_time * (1 << DENIALS_BITS) + run->not_found_count;
+}
+
 void
 spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 {
@@ -38,7 +57,7 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 		run->since[d] = sqlite3_column_int64(st, c + 3);
 	}
 	run->not_found_at = sqlite3_column_int64(st, 16);
-	run->not_found_count = (unsigned)sqlite3_column_int(st, 17);
+	denials_read(run, sqlite3_column_int64(st, 17));
 	reason = (const char *)sqlite3_column_text(st, 18);
 	if (reason != NULL)
 		snprintf(run->reason, sizeof(run->reason), "%s", reason);
@@ -54,7 +73,7 @@ run_values(const struct spool_run *run, struct sql_value values[RUN_VALUES])
 		INT(run->key.job), INT(run->key.start), INT(run->end),
 		INT(run->submit), INT(run->alias), INT(run->flags) };
 	const struct sql_value rest[] = { INT(run->not_found_at),
-		INT(run->not_found_count),
+		INT(denials_value(run)),
 		TEXT(run->reason[0] != '\0' ? run->reason : NULL) };
 	int64_t due;
 	int d;

@@ -132,8 +132,13 @@ struct spool_run {
 	 * spool_now() when Slurm first reported the run as unknown; 0 = never
 	 */
 	int64_t not_found_at;
-	unsigned not_found_count;
-	char reason[512]; /* why it waits or was rejected */
+	/*
+	 * the same by the wall clock, epoch; spool_now() stands still while the
+	 * daemon is stopped; 0 = not known
+	 */
+	int64_t not_found_time;
+	unsigned not_found_count; /* at most 2 */
+	char reason[512];	  /* why it waits or was rejected */
 	/* of the spool: as stored */
 	enum run_state was[DEST__COUNT];
 	int cluster;

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/transition.h"
@@ -50,6 +51,46 @@ test_twice(void)
 	sim_run(SIM_MINUTE);
 	missing(1, 1000);
 	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	sim_end();
+}
+
+/*
+ * The run ended before the first answer.  The daemon was stopped for ten hours
+ * between both answers, which the clock of the spool does not count.
+ */
+static void
+test_stopped_between(void)
+{
+	int64_t now = time(NULL), start = now - 13 * 3600;
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = start };
+	struct spool_run run;
+
+	sim_begin();
+	open_run(1, start);
+	missing(1, start);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK(run.not_found_time >= now && run.not_found_time <= now + 60);
+	CHECK_INT(run.not_found_count, 1);
+	run.not_found_time -= 11 * 3600;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_run(SIM_HOUR);
+	missing(1, start);
+	CHECK_INT(sim_state(1, start), STOP_DUE);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK(run.end >= now - 11 * 3600 && run.end <= now - 11 * 3600 + 60);
+	sim_end();
+
+	/* The clock was set back by ten hours between both answers. */
+	sim_begin();
+	open_run(1, start);
+	missing(1, start);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.not_found_time += 10 * 3600;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_run(SIM_HOUR);
+	missing(1, start);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK(run.end >= now - 3600 - 60 && run.end <= now - 3600 + 60);
 	sim_end();
 }
 
@@ -272,6 +313,7 @@ main(void)
 	test_centre();
 	test_stream();
 	test_twice();
+	test_stopped_between();
 	test_known_again();
 	test_ended();
 	test_many();

@@ -100,6 +100,7 @@ struct accounting {
 	struct job_snapshot *step_rows[STEP_ROWS_MAX]; /* owned */
 	unsigned n_step_rows;
 	unsigned n_step_asked; /* rows in the query under way */
+	unsigned steps_most;   /* rows in the next query; 0 = all */
 	/*
 	 * monotonic s: an answer lacked runs that wait for their steps (0 = the
 	 * last answer had all); no query for steps before the other time

@@ -92,15 +92,15 @@ on_line(struct span line, void *arg)
 	return 0;
 }
 
-/* Seconds until the next query after an answer that lacks a run */
+/* Seconds until the next query after an answer that is late or lacks a run */
 #define UNSHOWN_WAIT_S 60
 
 /*
- * Notes whether the answer lacks runs.  After a long time they count as runs
- * that ran: nothing proves that they did not.
+ * Notes whether the answer lacks runs; late: there was no answer in time.  After a
+ * long time they count as runs that ran: nothing proves that they did not.
  */
 static void
-steps_unshown(struct accounting *l)
+steps_unshown(struct accounting *l, int late)
 {
 	const struct job_snapshot *lacks = NULL;
 	unsigned i;
@@ -116,6 +116,8 @@ steps_unshown(struct accounting *l)
 		l->steps_missed_at = now_s();
 	l->steps_next = now_s() + UNSHOWN_WAIT_S;
 	if (now_s() - l->steps_missed_at < LOST_AFTER_S) {
+		if (late)
+			return;
 		log_limited(&l->unshown_log, log_notice,
 		    "accounting's answer lacks %s, which an earlier answer had: "
 		    "its steps are read later",
@@ -196,13 +198,13 @@ rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
  * not take.
  */
 static void
-steps_answered(struct accounting *l)
+steps_answered(struct accounting *l, int late)
 {
 	struct job_snapshot *done[STEP_ROWS_MAX], *s;
 	unsigned i, n = 0, kept = 0;
 	int full = 0;
 
-	steps_unshown(l);
+	steps_unshown(l, late);
 	for (i = 0; i < l->n_step_rows; i++) {
 		s = l->step_rows[i];
 		if (i < l->n_step_asked && s->ran != RAN_UNKNOWN && !full &&
@@ -222,20 +224,51 @@ steps_answered(struct accounting *l)
 	acct_watermark(l);
 }
 
+/*
+ * slurmdbd may need too long for the steps of so many runs, or of one run that has
+ * very many steps.  Other queries come before the next one, which has half of the
+ * rows, and after an answer in time twice as many.
+ */
+static void
+steps_late(struct accounting *l)
+{
+	unsigned n = l->n_step_asked;
+
+	/* Without room for more rows, a query for a range makes no progress. */
+	if (l->n_step_rows < STEP_ROWS_MAX)
+		l->steps_next = now_s() + UNSHOWN_WAIT_S;
+	if (n > 1)
+		l->steps_most = n / 2;
+	else
+		steps_answered(l, 1);
+}
+
+static void
+steps_failed(struct accounting *l, enum command_outcome outcome)
+{
+	unsigned i;
+
+	for (i = 0; i < l->n_step_asked; i++)
+		l->step_rows[i]->ran = RAN_UNKNOWN;
+	if (outcome == COMMAND_TIMEOUT || outcome == COMMAND_TOO_LONG)
+		steps_late(l);
+	l->n_step_asked = 0;
+}
+
 static void
 on_end(const struct command_end *end, int complete, void *arg)
 {
 	struct accounting *l = arg;
-	unsigned i;
 
 	if (complete) {
 		health_good(&l->c->dbd);
-		steps_answered(l);
+		l->steps_most *= 2;
+		if (l->steps_most >= STEP_ROWS_MAX)
+			l->steps_most = 0;
+		steps_answered(l, 0);
 	} else {
-		for (i = 0; i < l->n_step_asked; i++)
-			l->step_rows[i]->ran = RAN_UNKNOWN;
-		l->n_step_asked = 0;
 		query_failed(l->c, &l->c->dbd, "sacct", end);
+		steps_failed(l, end->outcome);
 	}
 	l->steps_full = 0;
 	wake(l->c);
@@ -250,15 +283,17 @@ static const struct query_type step_query = {
 int
 steps_query(struct accounting *l)
 {
-	unsigned i;
+	unsigned i, n = l->n_step_rows;
 
-	if (l->n_step_rows == 0 || now_s() < l->steps_next)
+	if (n == 0 || now_s() < l->steps_next)
 		return 0;
+	if (l->steps_most != 0 && n > l->steps_most)
+		n = l->steps_most;
 	query_begin(&l->query, l->c, &step_query, l);
-	for (i = 0; i < l->n_step_rows; i++)
+	for (i = 0; i < n; i++)
 		(void)id_list_add(&l->query.question.ids,
 		    l->step_rows[i]->job.key.job);
-	l->n_step_asked = l->n_step_rows;
+	l->n_step_asked = n;
 	if (query_start(&l->query) == -1)
 		l->n_step_asked = 0;
 	return 1;

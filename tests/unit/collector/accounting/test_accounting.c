@@ -1354,6 +1354,48 @@ test_steps_hidden(void)
 	CHECK_STR(sim_said(), "end 10/100-105 requeued, watermark 1000");
 }
 
+/*
+ * Job 10 has so many steps that slurmdbd never answers in time.  Other queries
+ * continue, also those for the steps of other jobs; after an hour the run
+ * counts as one that ran.
+ */
+static void
+test_steps_late(void)
+{
+	char said[4096] = "";
+	unsigned i, late = 0, ranges = 0;
+	size_t len;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct",
+	    rows(ROW(10, "REQUEUED", 100, 105), ROW(11, "REQUEUED", 100, 105),
+		""));
+	for (i = 0; i < 400; i++) {
+		if (strstr(sim_args("sacct"), "ExitCode -j 10") != NULL) {
+			sim_pass(120);
+			sim_answer_late("sacct");
+			late++;
+		} else if (strstr(sim_args("sacct"), "ExitCode -j 11") != NULL)
+			sim_answer("sacct", stepless(11, 1, 100, 105));
+		else if (*sim_asked() != '\0') {
+			sim_answer("sacct", ROW(20, "COMPLETED", 100, 200));
+			ranges++;
+		}
+		len = strlen(said);
+		snprintf(said + len, sizeof(said) - len, "%s\n", sim_said());
+		sim_pass(15);
+		drained(slurm_now(c) - SIM_EPOCH);
+		acct_poll(acct, 0);
+	}
+	CHECK(late > 2 && late < 60);
+	CHECK(ranges > 20);
+	CHECK(strstr(said, "end 20/100-200 completed") != NULL);
+	CHECK(strstr(said, "end 10/100-105 requeued\n") != NULL);
+	CHECK(strstr(said, "end 11/100-105 requeued never-ran") != NULL);
+	CHECK(strstr(said, "watermark") != NULL);
+}
+
 /* The submitter looks up runs 10/100 and 12/100, as lookup 7. */
 static void
 runs_looked_up(void)
@@ -1740,6 +1782,7 @@ main(void)
 	test_steps_full();
 	test_steps_unsent();
 	test_steps_hidden();
+	test_steps_late();
 	test_ids_late();
 	test_ids_always();
 	test_ids_pause();

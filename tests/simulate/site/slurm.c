@@ -629,6 +629,8 @@ submit(void *arg)
 void
 slurm_begin(const struct slurm_options *o, slurm_hook_fn *hook)
 {
+	struct prng random;
+
 	slurm.o = *o;
 	slurm.hook = hook;
 	slurm.runs_tail = &slurm.runs;
@@ -640,6 +642,9 @@ slurm_begin(const struct slurm_options *o, slurm_hook_fn *hook)
 	prng_init(&slurm.opting, world_seed(), "opt-out");
 	if (prng_chance(&slurm.opting, 200000) && reduce_allows("opt-out"))
 		slurm.opt_out = 200000;
+	prng_init(&random, world_seed(), "node-by-node");
+	slurm.node_by_node = prng_chance(&random, 400000) &&
+	    reduce_allows("node-by-node");
 	slurm_accounting_begin();
 	world_after(PROCESS_NONE, 0, submit, NULL);
 }

@@ -98,6 +98,7 @@ struct slurm {
 	struct slurm_run *runs, **runs_tail;
 	unsigned busy;
 	int closed;
+	int node_by_node; /* a job gives back its devices node by node */
 	uint32_t id_next;
 	int ctld_up, dbd_up, is_operator;
 	int64_t ctld_began;  /* epoch */

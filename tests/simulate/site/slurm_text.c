@@ -362,25 +362,38 @@ record_life(struct text *t, const struct slurm_job *job)
 	    (long long)start, (long long)end, (long long)job->submit);
 }
 
-/* Slurm shows device indices only while the job has its devices. */
+/* Nodes with the same hardware threads and devices. */
 static void
-record_groups(struct text *t, const struct slurm_job *job)
+group_add(struct text *t, const struct slurm_run *run, uint32_t first,
+    uint32_t n, int devices)
 {
-	const struct slurm_run *run = job->run;
-	int devices = job->phase < SLURM_COMPLETING;
-
-	if (run->gpus != 0)
-		add(t, "JOB_GRES=gpu:a100:%u   ",
-		    gpus_count(run->gpus) * run->nodes_now);
-	else
-		add(t, "JOB_GRES=(null)   ");
-	add(t, "Nodes=%s CPU_IDs=%u-%u Mem=0 GRES=",
-	    nodes_text(run->node_first, run->nodes_now), run->cpu_first,
-	    run->cpu_first + run->cpu_count - 1);
+	add(t, "Nodes=%s CPU_IDs=%u-%u Mem=0 GRES=", nodes_text(first, n),
+	    run->cpu_first, run->cpu_first + run->cpu_count - 1);
 	if (run->gpus != 0 && devices)
 		add(t, "gpu:a100:%u(IDX:%s)", gpus_count(run->gpus),
 		    gpus_text(run->gpus));
 	add(t, " ");
+}
+
+/*
+ * Slurm shows device indices only while the job has its devices.  In some seeds
+ * the last node keeps them until its epilog has ended.
+ */
+static void
+record_groups(struct text *t, const struct slurm_job *job)
+{
+	const struct slurm_run *run = job->run;
+	uint32_t first = run->node_first, n = run->nodes_now;
+
+	if (run->gpus != 0)
+		add(t, "JOB_GRES=gpu:a100:%u   ", gpus_count(run->gpus) * n);
+	else
+		add(t, "JOB_GRES=(null)   ");
+	if (n > 1 && slurm.node_by_node && job->phase == SLURM_COMPLETING) {
+		group_add(t, run, first, n - 1, 0);
+		group_add(t, run, first + n - 1, 1, 1);
+	} else
+		group_add(t, run, first, n, job->phase < SLURM_COMPLETING);
 }
 
 static void

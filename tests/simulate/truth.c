@@ -18,6 +18,8 @@ static struct {
 	struct prng random;
 	struct prng opting;
 	unsigned opt_out; /* of a million runs */
+	struct prng failing;
+	unsigned fail_at_once; /* of a million arrays */
 	struct truth_run **runs;
 	unsigned n;
 	struct truth_run **newest; /* by job id - JOB_FIRST */
@@ -181,7 +183,7 @@ on_requeue(void *arg)
 }
 
 static void
-job_new(uint64_t array, uint32_t task)
+job_new(uint64_t array, uint32_t task, int at_once)
 {
 	struct truth_run *t;
 
@@ -191,6 +193,10 @@ job_new(uint64_t array, uint32_t task)
 	t = run_new(JOB_FIRST + truth.n_jobs - 1);
 	t->array = array;
 	t->task = task;
+	if (at_once) {
+		t->end = t->start;
+		t->state = END_FAILED;
+	}
 	run_link(t);
 	trace("truth: job %llu runs from %lld to %lld",
 	    (unsigned long long)t->job, (long long)t->start, (long long)t->end);
@@ -202,6 +208,7 @@ on_submit(void *arg)
 {
 	unsigned i, n = 1;
 	uint64_t array = 0;
+	int at_once = 0;
 
 	(void)arg;
 	if (truth.ended || !reduce_job())
@@ -209,9 +216,11 @@ on_submit(void *arg)
 	if (prng_chance(&truth.random, 100000)) {
 		n = (unsigned)prng_between(&truth.random, 2, ARRAY_MAX);
 		array = JOB_FIRST + truth.n_jobs;
+		/* The program of all tasks is missing. */
+		at_once = prng_chance(&truth.failing, truth.fail_at_once);
 	}
 	for (i = 0; i < n; i++)
-		job_new(array, i);
+		job_new(array, i, at_once);
 	world_after(PROCESS_NONE,
 	    prng_between(&truth.random, 0, 2 * HOUR_MS / truth.per_hour),
 	    on_submit, NULL);
@@ -224,6 +233,9 @@ truth_begin(unsigned per_hour)
 	prng_init(&truth.opting, world_seed(), "opt-out");
 	if (prng_chance(&truth.opting, 200000) && reduce_allows("opt-out"))
 		truth.opt_out = 200000;
+	prng_init(&truth.failing, world_seed(), "array-fails");
+	if (prng_chance(&truth.failing, 400000) && reduce_allows("array-fails"))
+		truth.fail_at_once = 500000;
 	truth.per_hour = per_hour;
 	world_after(PROCESS_NONE, 1, on_submit, NULL);
 }

@@ -194,13 +194,20 @@ void
 check_answer(const char *path, const char *body, size_t n, int code)
 {
 	json_t *object, *job;
+	struct truth_run *t;
 
 	if (code == 0 || strstr(path, "jobs/start_job/") == NULL)
 		return;
 	object = json_loadb(body, n, 0, NULL);
 	job = json_object_get(object, "jobId");
-	if (job != NULL)
-		run_of(object, "start")->rejected = code == 400;
+	if (job != NULL) {
+		t = run_of(object, "start");
+		t->rejected = code == 400;
+		if (code == 201 && backend_version() == CC_1_5_4) {
+			t->listed = 0;
+			t->accepted = world_ms();
+		}
+	}
 	json_decref(object);
 }
 
@@ -214,9 +221,12 @@ check_retried(void)
 		t->retry = t->rejected;
 }
 
-/* Both are in one object, the job id first. */
+/*
+ * Both are in one object, the job id first.  A listing that was requested before
+ * the start was accepted may show what cc-backend had before it lost the run.
+ */
 void
-check_listing(const char *body, size_t n)
+check_listing(const char *body, size_t n, int64_t asked)
 {
 	static const char id[] = "\"jobId\":", time[] = "\"startTime\":";
 	const char *end = body + n, *p = body, *q;
@@ -228,7 +238,7 @@ check_listing(const char *body, size_t n)
 			break;
 		t = truth_find(strtoull(p + sizeof(id) - 1, NULL, 10),
 		    strtoll(q + sizeof(time) - 1, NULL, 10));
-		if (t != NULL)
+		if (t != NULL && t->accepted <= asked)
 			t->listed = 1;
 		p = q;
 	}

@@ -4,6 +4,7 @@
 #define TESTS_SIMULATE_CHECK_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct truth_run;
 
@@ -15,8 +16,11 @@ void check_handled(const char *path, const char *body, size_t n, int status);
 void check_answer(const char *path, const char *body, size_t n, int code);
 /* The configuration is loaded again: starts that were rejected are due. */
 void check_retried(void);
-/* An answer reaches the submitter: notes which runs it shows. */
-void check_listing(const char *body, size_t n);
+/*
+ * An answer reaches the submitter, which asked at this time (world_ms()): notes
+ * which runs it shows.
+ */
+void check_listing(const char *body, size_t n, int64_t asked);
 /* Before and after cc-backend lost a part of its database. */
 void check_before_loss(void);
 void check_after_loss(void);

@@ -24,6 +24,21 @@ static struct {
 	int ended;
 } state;
 
+static struct prng *
+stream_of(const char *kind)
+{
+	unsigned i = 0;
+
+	while (state.streams[i].kind != NULL &&
+	    strcmp(state.streams[i].kind, kind) != 0)
+		invariant(++i < STREAMS_MAX, "too many kinds of faults");
+	if (state.streams[i].kind == NULL) {
+		state.streams[i].kind = kind;
+		prng_init(&state.streams[i].random, world_seed(), kind);
+	}
+	return &state.streams[i].random;
+}
+
 /* One of the values, or 0 for half of the seeds. */
 static int64_t
 choose(const char *kind, int64_t a, int64_t b, int64_t c)
@@ -72,6 +87,16 @@ requests_choose(struct faults *f)
 	f->proxied = chance("proxy", 10000, 200000, 1000000);
 }
 
+/* With random numbers of its own: the other kinds stay as they are. */
+static void
+listings_choose(struct faults *f)
+{
+	struct prng *random = stream_of("listing-late");
+
+	if (prng_chance(random, 300000) && reduce_allows("listing-late"))
+		f->listing_late = 500000;
+}
+
 static void
 times_choose(struct faults *f)
 {
@@ -106,6 +131,7 @@ faults_begin(int none)
 	process_fault_set(fault_point);
 	if (!none) {
 		requests_choose(f);
+		listings_choose(f);
 		times_choose(f);
 	}
 	crash_plan();
@@ -158,19 +184,14 @@ fault_power_cut(void)
 	return power;
 }
 
-static struct prng *
-stream_of(const char *kind)
+int64_t
+fault_listing_ms(int64_t most)
 {
-	unsigned i = 0;
+	struct prng *random = stream_of("listing-late");
 
-	while (state.streams[i].kind != NULL &&
-	    strcmp(state.streams[i].kind, kind) != 0)
-		invariant(++i < STREAMS_MAX, "too many kinds of faults");
-	if (state.streams[i].kind == NULL) {
-		state.streams[i].kind = kind;
-		prng_init(&state.streams[i].random, world_seed(), kind);
-	}
-	return &state.streams[i].random;
+	return prng_chance(random, state.now.listing_late) ?
+	    prng_between(random, 0, most) :
+	    0;
 }
 
 /* A sum of halves: geometric, without floating point. */

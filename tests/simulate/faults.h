@@ -15,6 +15,7 @@ struct faults {
 	unsigned request_lost;	 /* of the requests */
 	unsigned answer_lost;	 /* it took effect */
 	unsigned answer_late;	 /* it waits for a lock, up to a minute */
+	unsigned listing_late;	 /* of the listings: it takes seconds */
 	unsigned repeated;	 /* the request arrives twice */
 	unsigned proxied;	 /* a proxy answers during an outage */
 	int64_t outage_every;	 /* ms, mean: cc-backend is away */
@@ -42,6 +43,8 @@ int faults_ended(void);
  * it does nothing.
  */
 void fault_point(const char *where);
+/* ms that cc-backend needs for a listing, beyond the usual time. */
+int64_t fault_listing_ms(int64_t most);
 /* 1 once after a crash that is a power cut. */
 int fault_power_cut(void);
 /*

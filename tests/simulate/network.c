@@ -38,6 +38,7 @@ struct exchange {
 	/* the result under way */
 	struct cc_answer answer;
 	const char *error;
+	int64_t asked; /* world_ms() */
 	int64_t arrived;
 	uint64_t life; /* of cc-backend, in which it arrived */
 	int number;    /* for the trace */
@@ -72,7 +73,7 @@ on_result(void *arg)
 			       "" :
 			       x->answer.body);
 	if (is_listing && code == 200)
-		check_listing(x->answer.body, x->answer.len);
+		check_listing(x->answer.body, x->answer.len, x->asked);
 	else
 		check_answer(x->path, x->body, x->n, code);
 	fault_point("answer");
@@ -175,6 +176,8 @@ on_arrival(void *arg)
 	x->life = backend_life();
 	if (prng_chance(random, f->answer_late))
 		wait = prng_between(random, 0, LOCK_MAX);
+	if (strcmp(x->method, "GET") == 0)
+		wait += fault_listing_ms(REPLY_LIMIT);
 	x->handlings = 1;
 	if (prng_chance(random, f->repeated)) {
 		x->handlings = 2;
@@ -253,6 +256,7 @@ backend_request(const char *method, const char *path, const char *body,
 	x->arg = arg;
 	x->incarnation = process_incarnation(PROCESS_SUBMITTER);
 	x->sends = 1;
+	x->asked = world_ms();
 	x->number = ++n_exchanges;
 	trace("http %d: %s %s %s", x->number, method, path, x->body);
 	check_request(path, x->body, n);

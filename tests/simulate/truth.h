@@ -30,9 +30,11 @@ struct truth_run {
 	struct truth_run *older; /* of the same job; NULL = none */
 	struct truth_run *newer;
 	/* what the checks know */
-	uint64_t stored;   /* number of the ack of its first record; 0 = none */
-	unsigned starts;   /* requests of the submitter */
-	int listed;	   /* a listing that shows it reached the submitter */
+	uint64_t stored; /* number of the ack of its first record; 0 = none */
+	unsigned starts; /* requests of the submitter */
+	/* a listing that was requested after accepted shows it */
+	int listed;
+	int64_t accepted;  /* world_ms() of the last 201; 0 = none */
 	int lost;	   /* cc-backend lost it after its stop */
 	int foreign;	   /* another client has stopped it */
 	int differs;	   /* with another end, at the end */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MSG_VERSION 8u
+#define MSG_VERSION 9u
 
 enum role {
 	ROLE_SUPERVISOR,

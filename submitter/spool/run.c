@@ -12,22 +12,23 @@
 #include "submitter/spool/transition.h"
 
 /*
- * The column denials: the number of answers that count, and above its two bits
- * the time of the first one, which older files do not have.
+ * The column denials: the lower 32 bits are the number of answers that count, and
+ * an older version reads only these.  The upper 32 bits are the time of the first
+ * answer, unsigned, so until 2106.  Older files have 0 there.
  */
-#define DENIALS_BITS 2
-
 static void
 denials_read(struct spool_run *run, int64_t denials)
 {
-	run->not_found_count = (unsigned)denials & ((1u << DENIALS_BITS) - 1);
-	run->not_found_time = denials >> DENIALS_BITS;
+	run->not_found_count = (uint32_t)denials;
+	run->not_found_time = (int64_t)((uint64_t)denials >> 32);
 }
 
 static int64_t
 denials_value(const struct spool_run *run)
 {
-	return run->not_found_time * (1 << DENIALS_BITS) + run->not_found_count;
+	uint64_t first = (uint32_t)run->not_found_time;
+
+	return (int64_t)(first << 32 | run->not_found_count);
 }
 
 void

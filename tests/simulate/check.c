@@ -403,6 +403,25 @@ check_is_replaced(const struct truth_run *t)
 }
 
 /*
+ * With requeuedRuns=last, an earlier run that was not reported counts as one that
+ * stays in cc-backend: the run replaces no other run, and is refused because of it.
+ */
+static int
+replaces_nothing(const struct truth_run *t)
+{
+	const struct truth_run *o;
+	int hidden = 0, there = 0;
+
+	for (o = t->older; o != NULL; o = o->older) {
+		if (!o->ran || t->start - o->start >= REFUSED_WITHIN)
+			continue;
+		hidden |= o->opts_out != 0 && !is_requeued_early(o);
+		there |= is_requeued_early(o) && (o->in_cc == 1 || o->lost);
+	}
+	return last_requeued && hidden && there;
+}
+
+/*
  * cc-backend refuses a run that starts within a day of another one that it has,
  * also of a later one: a run that ends before the next poll, or whose accepted
  * start was lost, is reported after it.  It may lose the other one afterwards.
@@ -425,7 +444,7 @@ check_is_refused(const struct truth_run *t)
 		    o->start - t->start < REFUSED_WITHIN &&
 		    (o->in_cc == 1 || o->lost))
 			return 1;
-	return 0;
+	return replaces_nothing(t);
 }
 
 void

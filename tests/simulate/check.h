@@ -8,6 +8,8 @@
 
 struct truth_run;
 
+/* The run that a start or a stop names; NULL = none, as in a probe. */
+struct truth_run *check_named(const char *body, size_t n);
 /* The submitter sends a request: its content is the truth. */
 void check_request(const char *path, const char *body, size_t n);
 /* cc-backend has handled a request. */

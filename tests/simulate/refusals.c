@@ -2,10 +2,10 @@
 /* See refusals.h. */
 #include "config.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "tests/simulate/cc_box.h"
+#include "tests/simulate/check.h"
 #include "tests/simulate/reduce.h"
 #include "tests/simulate/refusals.h"
 #include "tests/simulate/truth.h"
@@ -68,12 +68,8 @@ answer_with(struct cc_answer *answer, int status, const char *text)
 static int
 fails(const char *path, const char *body, size_t n)
 {
-	json_t *object = json_loadb(body, n, 0, NULL);
-	struct truth_run *t = truth_find((uint64_t)json_integer_value(
-					     json_object_get(object, "jobId")),
-	    json_integer_value(json_object_get(object, "startTime")));
+	struct truth_run *t = check_named(body, n);
 
-	json_decref(object);
 	if (t == NULL)
 		return 0;
 	if (t->fails_until == 0) {

@@ -180,6 +180,27 @@ lookup_detailed(struct lookups *a)
 	keys_drop(a, LOOKUP_LIVE);
 }
 
+/*
+ * Is the row that of the run which is looked up, with another start?  The node was
+ * powered up first, and the start moved.  The next run of a job that was requeued
+ * in the second of its start looks the same, but was submitted later.
+ */
+static int
+is_moved_row(const struct lookups *a, const struct lookup_key *key,
+    const struct job_snapshot *s)
+{
+	const struct job *job = &s->job;
+	const struct open_run *run;
+
+	if (key->matched || s->state->phase != PHASE_ENDED ||
+	    job->submit == 0 || job->submit > key->start ||
+	    key->start >= job->key.start)
+		return 0;
+	run = open_find(&a->c->open, key->job, key->start);
+	return run == NULL || run->submit == 0 ||
+	    (int64_t)run->submit == job->submit;
+}
+
 void
 lookup_row(struct lookups *a, struct job_snapshot *s)
 {
@@ -195,10 +216,7 @@ lookup_row(struct lookups *a, struct job_snapshot *s)
 		if (key->start == job->key.start)
 			key->matched = s->state->phase == PHASE_ENDED ||
 			    !is_reused(a, key);
-		else if (job->submit != 0 && job->submit <= key->start &&
-		    key->start < job->key.start &&
-		    s->state->phase == PHASE_ENDED) {
-			/* The node was powered up first: the start moved. */
+		else if (is_moved_row(a, key, s)) {
 			key->matched = 1;
 			job->key.start = key->start;
 		}

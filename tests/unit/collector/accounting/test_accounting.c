@@ -1622,6 +1622,36 @@ test_absence_of_reused(void)
 	}
 }
 
+/*
+ * Run 12/100 was requeued in the second of its start, so that its next run looks
+ * as if the start had moved: accounting has both runs, or lacks the first one.
+ */
+static void
+test_next_run_is_not_moved(void)
+{
+	struct open_run *run;
+	int lacks;
+
+	for (lacks = 0; lacks < 2; lacks++) {
+		begin_with_sentinel();
+		run = open_put(&c->open, 12, SIM_EPOCH + 100);
+		CHECK(run != NULL);
+		run->submit = SIM_EPOCH + 50;
+		run->flags |= OPEN_LEFT;
+		runs_looked_up();
+		lookup_listed(c->lookups, 1);
+		acct_kick(acct);
+		sim_answer("sacct",
+		    rows(ROW(11, "COMPLETED", 100, 300),
+			lacks ? "" : ROW(12, "COMPLETED", 100, 100),
+			sim_sacct_row(OTHER, 12, "COMPLETED", 100, 230, 260)));
+		CHECK_STR(said_to_submitter(),
+		    lacks ? "end 12/230-260 completed" :
+			    "end 12/100-100 completed, "
+			    "end 12/230-260 completed");
+	}
+}
+
 /* Without accounting, only a later run of the job proves anything. */
 static void
 test_reused_alone(void)
@@ -1790,6 +1820,7 @@ main(void)
 	test_absence_of_one();
 	test_absence_in_older_answer();
 	test_absence_of_reused();
+	test_next_run_is_not_moved();
 	test_reused_alone();
 	test_lookup_of_done();
 	test_absence_shown();

@@ -203,10 +203,15 @@ outbox_nodes(struct outbox *o, const struct writer *w)
 void
 outbox_peer(struct outbox *o, struct channel *peer)
 {
+	int paused = o->flow_paused;
+
 	o->peer = peer;
 	o->released = 0;
 	o->flow_paused = 0;
 	o->unsent = o->first;
+	/* A new submitter sends `flow` only if it has no room. */
+	if (paused)
+		o->ops->flow(o->arg);
 }
 
 void

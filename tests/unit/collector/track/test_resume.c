@@ -189,6 +189,43 @@ test_new_submitter(void)
 	CHECK(!done_has(&c->done, 13, SIM_EPOCH + 100));
 }
 
+static void
+on_stored(void *arg)
+{
+	(void)arg;
+}
+
+static void
+on_flow(void *arg)
+{
+	sim_note(outbox_full(*(struct outbox **)arg) ? "pause" : "continue");
+}
+
+static void
+on_advanced(struct cluster *cluster, int64_t until)
+{
+	(void)cluster;
+	(void)until;
+}
+
+/* The submitter ended while its spool was full; the next one has room. */
+static void
+test_room_again(void)
+{
+	static const struct outbox_ops ops = { on_stored, on_flow,
+		on_advanced };
+	static struct outbox *outbox;
+
+	begin();
+	outbox = sim_keep(outbox_new(&ops, &outbox));
+	outbox_peer(outbox, NULL);
+	CHECK_STR(sim_said(), "");
+	outbox_flow(outbox, 1);
+	CHECK_STR(sim_said(), "pause");
+	outbox_peer(outbox, NULL);
+	CHECK_STR(sim_said(), "continue");
+}
+
 /* The last-run file follows the cluster that is furthest behind. */
 static void
 test_advanced(void)
@@ -219,6 +256,7 @@ main(void)
 	test_name_later();
 	test_runs();
 	test_new_submitter();
+	test_room_again();
 	test_advanced();
 	return check_done();
 }

@@ -65,8 +65,10 @@ struct accounting {
 	 */
 	int64_t range_at;
 	unsigned due;
-	int may_check;		 /* the poll may use a command for it */
-	int checking;		 /* the permission is being checked */
+	int may_check;	    /* the poll may use a command for it */
+	int checking;	    /* the permission is being checked */
+	int had_permission; /* when that check began */
+	int doubt; /* an answer lacked a run; the permission was not proved since */
 	int others_seen;	 /* the answer has a row of another user */
 	struct run_key sentinel; /* job 0 = none */
 	int64_t sentinel_end;

@@ -257,13 +257,27 @@ slice_proved(struct accounting *l, int proved)
 	acct_kick(l);
 }
 
+/*
+ * Was the permission proved before the answer that was just read, and did no
+ * answer since then lack a run that it must have?  A permission that was granted
+ * after the answer says nothing about the answer.
+ */
+static int
+had_permission(const struct accounting *l)
+{
+	return l->c->permission > PERMISSION_NONE && !l->doubt;
+}
+
+/* The permission was queried after an answer that is complete. */
 static void
 on_permission(void *arg, int proved)
 {
 	struct accounting *l = arg;
 
 	l->checking = 0;
-	slice_proved(l, proved);
+	if (proved)
+		l->doubt = 0;
+	slice_proved(l, proved && l->had_permission);
 }
 
 /* Called when the permission was checked because an answer was ignored. */
@@ -273,6 +287,8 @@ on_permission_lost(void *arg, int proved)
 	struct accounting *l = arg;
 
 	l->checking = 0;
+	if (proved)
+		l->doubt = 0;
 	wake(l->c);
 }
 
@@ -313,10 +329,30 @@ slice_shrink(struct accounting *l, const struct command_end *end)
 }
 
 /*
- * The answer is complete.  Without our permission the answer would also be
- * complete, but empty.  A row of another user, or slurmdbd itself, must prove
- * that we still have the permission.
+ * Decides whether a missing row of this answer proves anything.  Without our
+ * permission the answer has no row of another user, except in accounts of which
+ * our user is a coordinator.  Such a row is therefore a proof only if the
+ * permission was proved before; otherwise the permission is queried.
  */
+static void
+slice_prove(struct accounting *l)
+{
+	struct cluster *c = l->c;
+
+	if (l->range.kind == RANGE_DAY ||
+	    slurm_permission_inherent(&c->slurm) ||
+	    (l->others_seen && had_permission(l)))
+		slice_proved(l, 1);
+	else if (l->may_check || l->others_seen ||
+	    l->range.kind == RANGE_BACKFILL || l->slice_to != 0) {
+		l->checking = 1;
+		l->had_permission = had_permission(l);
+		permission_check(c, on_permission, l);
+	} else
+		slice_proved(l, 0);
+}
+
+/* The answer is complete. */
 static void
 slice_end(struct accounting *l)
 {
@@ -335,6 +371,7 @@ slice_end(struct accounting *l)
 			sentinel_adopt(l);
 	} else if (sentinel_missing(l)) {
 		l->range.kind = RANGE_NONE;
+		l->doubt = 1;
 		if (l->may_check && !slurm_permission_inherent(&c->slurm)) {
 			l->checking = 1;
 			permission_check(c, on_permission_lost, l);
@@ -354,16 +391,7 @@ slice_end(struct accounting *l)
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
 	slice_grow(l);
-	if (l->range.kind == RANGE_DAY ||
-	    slurm_permission_inherent(&c->slurm) ||
-	    (l->others_seen && c->permission != PERMISSION_NONE))
-		slice_proved(l, 1);
-	else if (l->may_check || l->range.kind == RANGE_BACKFILL ||
-	    l->slice_to != 0) {
-		l->checking = 1;
-		permission_check(c, on_permission, l);
-	} else
-		slice_proved(l, 0);
+	slice_prove(l);
 }
 
 static void

@@ -50,6 +50,8 @@ begin(void)
 {
 	c = sim_begin(NULL, NULL);
 	acct = sim_keep(acct_new(c, &ops, NULL));
+	/* The startup has queried it. */
+	c->permission = PERMISSION_OPERATOR;
 	drained(1000);
 }
 
@@ -413,6 +415,15 @@ test_row_waits(void)
 	CHECK_STR(sim_said(), "end 10/100-900 completed, watermark 1060");
 }
 
+/* The permission is queried, and we have it; then this is said. */
+static void
+permitted(const char *said)
+{
+	CHECK_STR(sim_asked(), "sacctmgr");
+	sim_answer("sacctmgr", SIM_USER "|Operator\n");
+	CHECK_STR(sim_said(), said);
+}
+
 static void
 test_sentinel(void)
 {
@@ -432,10 +443,18 @@ test_sentinel(void)
 	    rows(ROW(10, "COMPLETED", 100, 200), ROW(11, "COMPLETED", 350, 400),
 		ROW(13, "COMPLETED", 100, 250)));
 	CHECK_STR(sim_said(), "end 11/350-400 completed");
+	/*
+	 * We may have lost the permission and got it again: the permission is
+	 * queried, and answers from then on count.
+	 */
 	next_poll();
 	CHECK_FROM(1000 - LAG);
 	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
-	CHECK_STR(sim_said(), "watermark 1120");
+	permitted("");
+	next_poll();
+	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "watermark 1180");
 	/* Missing for an hour: it was removed, and another one is chosen. */
 	next_poll();
 	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
@@ -447,7 +466,10 @@ test_sentinel(void)
 	sim_pass(1 - 60);
 	next_poll();
 	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
-	CHECK_STR(sim_said(), "watermark 4780");
+	permitted("");
+	next_poll();
+	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
+	CHECK_STR(sim_said(), "watermark 4900");
 }
 
 /* A missing sentinel: may we still see all jobs? */
@@ -483,6 +505,65 @@ test_permission_lost(void)
 	CHECK_STR(sim_asked(), "sacctmgr");
 	sim_answer("sacctmgr", SIM_USER "|None\n");
 	CHECK_INT(c->permission, PERMISSION_NONE);
+	CHECK_STR(sim_said(), "");
+	CHECK_INT(c->resume.point, SIM_EPOCH + 1000);
+}
+
+/*
+ * Our user is coordinator of an account: it sees the runs of this account without
+ * the permission.  An answer with these counts only if we had the permission
+ * before.
+ */
+static void
+test_coordinator(void)
+{
+	static const enum permission before[] = { PERMISSION_UNKNOWN,
+		PERMISSION_NONE };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		c->permission = before[i];
+		acct_poll(acct, 0);
+		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+		CHECK_STR(sim_said(), "end 10/100-200 completed");
+		CHECK_STR(sim_asked(), "sacctmgr");
+		sim_answer("sacctmgr", SIM_USER "|None\n");
+		CHECK_STR(sim_said(), "");
+		/* The permission is granted after the answer. */
+		next_poll();
+		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+		permitted("");
+		CHECK_INT(c->resume.point, SIM_EPOCH);
+		next_poll();
+		CHECK_FROM(-LAG);
+		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+		CHECK_STR(sim_asked(), "");
+		CHECK_STR(sim_said(), "watermark 1120");
+	}
+}
+
+/* The permission was replaced by the right of a coordinator, unnoticed. */
+static void
+test_coordinator_later(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct",
+	    rows(ROW(10, "COMPLETED", -800, -700),
+		ROW(11, "COMPLETED", 100, 300), ""));
+	CHECK_STR(sim_said(),
+	    "end 10/-800--700 completed, end 11/100-300 completed, "
+	    "watermark 1000");
+	/* The account has another run; the sentinel is not in the account. */
+	next_poll();
+	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
+	CHECK_STR(sim_said(), "end 12/100-400 completed");
+	sim_pass(3600);
+	next_poll();
+	sim_answer("sacct", ROW(12, "COMPLETED", 100, 400));
+	CHECK_STR(sim_asked(), "sacctmgr");
+	sim_answer("sacctmgr", SIM_USER "|None\n");
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(c->resume.point, SIM_EPOCH + 1000);
 }
@@ -1378,6 +1459,8 @@ test_steps_late(void)
 			late++;
 		} else if (strstr(sim_args("sacct"), "ExitCode -j 11") != NULL)
 			sim_answer("sacct", stepless(11, 1, 100, 105));
+		else if (strcmp(sim_asked(), "sacctmgr") == 0)
+			sim_answer("sacctmgr", SIM_USER "|Operator\n");
 		else if (*sim_asked() != '\0') {
 			sim_answer("sacct", ROW(20, "COMPLETED", 100, 200));
 			ranges++;
@@ -1791,6 +1874,8 @@ main(void)
 	test_sentinel();
 	test_sentinel_asks_permission();
 	test_permission_lost();
+	test_coordinator();
+	test_coordinator_later();
 	test_clock_set_back();
 	test_slices();
 	test_slice_unproved();

@@ -61,6 +61,8 @@ submitter_crash(void)
 
 static const struct fault_ops fault_ops = {
 	.collector_crash = collector_crash,
+	.collector_away = collector_away,
+	.collector_lacks_right = collector_lacks_right,
 	.store_crash = submitter_crash,
 	.listener_crash = collector_listener_crash,
 	.reload = collector_reload,

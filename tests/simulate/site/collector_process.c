@@ -16,6 +16,7 @@
 static struct supervised *collector;
 static const struct collector_ops *ops;
 static struct prng *choices;
+static int away; /* it is not started */
 
 /* The collector's own view, about once a second. */
 static struct summary summary;
@@ -32,8 +33,10 @@ on_start(void)
 static void
 restart(void *arg)
 {
-	(void)arg;
-	supervised_start(collector);
+	if (away)
+		world_after(PROCESS_NONE, MINUTE_MS, restart, arg);
+	else
+		supervised_start(collector);
 }
 
 int64_t
@@ -127,6 +130,26 @@ void
 collector_crash(void)
 {
 	process_kill(PROCESS_COLLECTOR, "killed");
+}
+
+void
+collector_away(int is_away)
+{
+	away = is_away;
+	if (away)
+		process_kill(PROCESS_COLLECTOR, "stopped");
+	trace("the collector is %s", away ? "stopped" : "started again");
+}
+
+int
+collector_lacks_right(void)
+{
+	unsigned i;
+
+	for (i = 0; i < summary.n; i++)
+		if (summary.problems[i].kind == PROBLEM_RIGHT)
+			return 1;
+	return 0;
 }
 
 static void

@@ -32,6 +32,8 @@ int64_t collector_restart_ms(void);
 /* Faults, for struct fault_ops. */
 
 void collector_crash(void);
+void collector_away(int is_away);
+int collector_lacks_right(void);
 void collector_listener_crash(void);
 void collector_reload(void);
 

@@ -17,6 +17,7 @@ static const struct fault_ops *fault_ops;
 static struct prng *dice; /* of the kind that happens */
 static unsigned count;
 static int over, hide;
+static int has_right; /* the user of the commands is an operator */
 
 static int64_t
 some(int64_t most)
@@ -85,17 +86,64 @@ dbd_slow(void)
 }
 
 static void
+right_set(int has)
+{
+	has_right = has;
+	slurm_operator_set(has);
+	slurm_coordinates_set(0);
+}
+
+static void
 right_back(void *arg)
 {
 	(void)arg;
-	slurm_operator_set(1);
+	right_set(1);
 }
 
 static void
 right_removed(void)
 {
-	slurm_operator_set(0);
+	right_set(0);
 	world_after(PROCESS_NONE, outage_ms(), right_back, NULL);
+}
+
+/*
+ * An operator that becomes a coordinator at once is noticed only when the right is
+ * queried again, as the manual says.
+ */
+static void
+coordinates(void *arg)
+{
+	if (over || has_right)
+		return;
+	dice = arg;
+	if (!fault_ops->collector_lacks_right()) {
+		world_after(PROCESS_NONE, MINUTE_MS, coordinates, arg);
+		return;
+	}
+	slurm_coordinates_set(1);
+	world_after(PROCESS_NONE, outage_ms(), right_back, NULL);
+}
+
+static void
+right_limited(void)
+{
+	right_set(0);
+	coordinates(dice);
+}
+
+static void
+collector_back(void *arg)
+{
+	(void)arg;
+	fault_ops->collector_away(0);
+}
+
+static void
+collector_away(void)
+{
+	fault_ops->collector_away(1);
+	world_after(PROCESS_NONE, outage_ms(), collector_back, NULL);
 }
 
 static void
@@ -160,6 +208,8 @@ static const struct fault_kind {
 	{ store_full, 4 * HOUR_MS, 1, "store-full" },
 	{ clock_step, HOUR_MS, 0, "clock-step" },
 	{ reload, HOUR_MS, 0, "reload" },
+	{ right_limited, 6 * HOUR_MS, 1, "coordinator" },
+	{ collector_away, 6 * HOUR_MS, 1, "collector-away" },
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -185,6 +235,7 @@ site_faults_begin(const struct fault_ops *ops, int none)
 	size_t i;
 
 	fault_ops = ops;
+	has_right = 1;
 	prng_init(&choices, world_seed(), "site faults");
 	/* One seed of eight has no fault. */
 	if (prng_below(&choices, 8) == 0 || none)
@@ -222,7 +273,8 @@ site_faults_end(void)
 	slurm_ctld_set(1);
 	slurm_dbd_set(1);
 	slurm_dbd_delay_set(0);
-	slurm_operator_set(1);
+	right_set(1);
+	fault_ops->collector_away(0);
 	if (fault_ops->store_flow != NULL)
 		fault_ops->store_flow(0);
 }

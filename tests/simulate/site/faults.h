@@ -6,6 +6,10 @@
 /* Called when the fault happens. */
 struct fault_ops {
 	void (*collector_crash)(void);
+	/* The collector does not run, maybe for hours. */
+	void (*collector_away)(int away);
+	/* Does the collector report that its user lacks the right? */
+	int (*collector_lacks_right)(void);
 	void (*store_crash)(void);
 	void (*listener_crash)(void);
 	void (*reload)(void);

@@ -55,6 +55,8 @@ store_crashes(void)
 
 static const struct fault_ops fault_ops = {
 	.collector_crash = collector_crash,
+	.collector_away = collector_away,
+	.collector_lacks_right = collector_lacks_right,
 	.store_crash = store_crashes,
 	.listener_crash = collector_listener_crash,
 	.reload = collector_reload,

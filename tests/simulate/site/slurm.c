@@ -694,6 +694,14 @@ slurm_operator_set(int is_operator)
 	    is_operator ? "an" : "no");
 }
 
+void
+slurm_coordinates_set(int coordinates)
+{
+	slurm.coordinates = coordinates;
+	trace("the user of the commands is %s coordinator of %s",
+	    coordinates ? "a" : "no", slurm_users[COORDINATED].account);
+}
+
 int
 slurm_ctld_is_up(void)
 {

@@ -96,6 +96,8 @@ void slurm_dbd_set(int up);
 void slurm_dbd_delay_set(int64_t ms);
 /* The admin grants or removes the operator right. */
 void slurm_operator_set(int is_operator);
+/* The user of the commands is coordinator of one account: it sees its jobs. */
+void slurm_coordinates_set(int coordinates);
 int slurm_ctld_is_up(void);
 int slurm_dbd_is_up(void);
 

@@ -86,6 +86,7 @@ struct slurm_user {
 
 extern const struct slurm_user slurm_users[];
 #define SLURM_USERS 3
+#define COORDINATED 0 /* the user of the account that has the coordinator */
 
 struct slurm {
 	struct slurm_options o;
@@ -100,7 +101,7 @@ struct slurm {
 	int closed;
 	int node_by_node; /* a job gives back its devices node by node */
 	uint32_t id_next;
-	int ctld_up, dbd_up, is_operator;
+	int ctld_up, dbd_up, is_operator, coordinates;
 	int64_t ctld_began;  /* epoch */
 	int64_t dbd_delay;   /* ms */
 	unsigned dbd_queued; /* messages */

@@ -60,7 +60,8 @@ static int
 sees(unsigned user)
 {
 	return slurm.is_operator || !slurm.o.private_jobs ||
-	    user == SLURM_USERS - 1;
+	    user == SLURM_USERS - 1 ||
+	    (slurm.coordinates && user == COORDINATED);
 }
 
 static int

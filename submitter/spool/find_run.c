@@ -28,8 +28,13 @@ is_moved(const struct job *job, int64_t start, int64_t end, int64_t submit)
 		return 0;
 	if (job_is_set_back(job, start))
 		return 1;
+	/*
+	 * A run may end in the second in which its nodes are up.  The next run of a
+	 * requeued job begins then only if the job was submitted in this second.
+	 */
 	if (end != 0 && job->key.start >= end)
-		return 0;
+		return job->key.start == end && submit < end &&
+		    (job->end == 0 || job->end == end);
 	return job->end == 0 || start < job->end;
 }
 
@@ -52,13 +57,14 @@ restarts_agree(struct spool *sp, const struct spool_run *run,
 }
 
 /*
- * A row of accounting that begins when its job was resized: the run of the job
- * began earlier and has the same end.
+ * A row of accounting that begins when its job was resized, or (before Slurm 23.02)
+ * has the resize as its submission: the run of the job began earlier and has the
+ * same end.
  */
 static int
 is_resized_part(const struct job *job, int64_t start, int64_t end)
 {
-	return job->submit == job->key.start && job->end > job->key.start &&
+	return job->submit >= job->key.start && job->end > job->key.start &&
 	    end == job->end && start < job->key.start;
 }
 

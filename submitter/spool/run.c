@@ -262,6 +262,9 @@ tomb_add(struct spool *sp, const struct spool_run *run, int64_t start,
 {
 	int64_t lasted = run->end > start ? run->end - start : 0;
 
+	/* Also under its other start the run is one that was requeued early. */
+	if ((run->flags & RUN_REQUEUED_EARLY) && lasted > REQUEUED_EARLY)
+		lasted = REQUEUED_EARLY;
 	spool_tomb_ended(sp, start + lasted);
 	return spool_change(sp, SQL_TOMB_ADD,
 	    VALUES(INT(run->cluster), INT(run->key.job), INT(start),

@@ -471,6 +471,127 @@ test_hold_moved(void)
 	file_remove();
 }
 
+static enum spool_put
+put_submitted(struct spool *sp, uint64_t id, int64_t submit, int64_t start,
+    int64_t end, enum job_end state)
+{
+	enum spool_put rc;
+	struct job job;
+	int64_t row;
+
+	record_make(&job, id, start, end == 0 ? JOB_LIVE : 0, end, state);
+	job.submit = submit;
+	rc = spool_put(sp, &job, &row);
+	job_clear(&job);
+	return rc;
+}
+
+/* The run is sent under this start. */
+static void
+sent_of(struct spool *sp, uint64_t id, int64_t start, enum run_state state)
+{
+	struct run_key key = { "alpha", id, start };
+	struct spool_run run;
+
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	sent_as(sp, run.id, state);
+}
+
+/*
+ * A run ends in the second in which its nodes are up: a record with this later
+ * start is one of the run, while it is delivered and afterwards.
+ */
+static void
+test_moved_to_its_end(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int known;
+
+	for (known = 0; known < 2; known++) {
+		CHECK_INT(put_submitted(sp, 46, 900, 1000, 0, END_NOT),
+		    PUT_NEW);
+		sent_of(sp, 46, 1000, START_COMMITTED);
+		CHECK_INT(put_submitted(sp, 46, 900, 1000, 1090, END_COMPLETED),
+		    PUT_MERGED);
+		if (known) {
+			CHECK_INT(put_submitted(sp, 46, 900, 1090, 0, END_NOT),
+			    PUT_MERGED);
+			CHECK_INT(put_submitted(sp, 46, 900, 1090, 1090,
+				      END_COMPLETED),
+			    PUT_KNOWN);
+		}
+		CHECK_INT(spool_runs(sp), 1);
+		sent_of(sp, 46, 1000, RUN_DONE);
+		CHECK_INT(put_submitted(sp, 46, 900, 1090, 0, END_NOT),
+		    PUT_KNOWN);
+		CHECK_INT(put_submitted(sp, 46, 900, 1090, 1090, END_COMPLETED),
+		    PUT_KNOWN);
+		CHECK_INT(spool_runs(sp), 0);
+		spool_close(sp);
+		file_remove();
+		sp = spool_begin_test(1, 0);
+	}
+	spool_close(sp);
+	file_remove();
+}
+
+/*
+ * The nodes of a run were powered up, then it was resized.  Before Slurm 23.02 its
+ * last row has the later start, and the resize as its submission.
+ */
+static void
+test_moved_and_resized(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+
+	CHECK_INT(put_submitted(sp, 47, 900, 1000, 0, END_NOT), PUT_NEW);
+	sent_of(sp, 47, 1000, START_COMMITTED);
+	CHECK_INT(put_submitted(sp, 47, 900, 1000, 1640, END_COMPLETED),
+	    PUT_MERGED);
+	CHECK_INT(put_submitted(sp, 47, 1321, 1090, 1640, END_COMPLETED),
+	    PUT_KNOWN);
+	sent_of(sp, 47, 1000, RUN_DONE);
+	CHECK_INT(put_submitted(sp, 47, 1321, 1090, 1640, END_COMPLETED),
+	    PUT_KNOWN);
+	CHECK_INT(spool_runs(sp), 0);
+	spool_close(sp);
+	file_remove();
+}
+
+/*
+ * requeuedRuns last: a run whose nodes were powered up, and that was requeued and
+ * deleted, does not count as one that ran for long because of its first start.
+ */
+static void
+test_last_moved(void)
+{
+	struct spool *sp = again(spool_begin_test(1, 0));
+	struct job job;
+	int64_t a, b, c;
+
+	record_make(&job, 66, 1000, JOB_UNCONFIRMED, 0, END_NOT);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, &a), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(put_submitted(sp, 66, 900, 1100, 0, END_NOT), PUT_MERGED);
+	sent_as(sp, a, START_COMMITTED);
+	CHECK_INT(put_submitted(sp, 66, 900, 1100, 1130, END_REQUEUED),
+	    PUT_MERGED);
+	sent_as(sp, a, RUN_DONE);
+	CHECK_INT(state_of(sp, a, DEST_REST), KEPT_REPLACEABLE);
+	CHECK_INT(put_flags(sp, 66, 1300, JOB_LIVE, 0, END_NOT, &b), PUT_NEW);
+	deleted(sp, a);
+	CHECK_INT(put_flags(sp, 66, 1300, 0, 1330, END_REQUEUED, &b),
+	    PUT_MERGED);
+	sent_as(sp, b, RUN_DONE);
+	CHECK_INT(state_of(sp, b, DEST_REST), KEPT_REPLACEABLE);
+	CHECK_INT(put_flags(sp, 66, 1500, JOB_LIVE, 0, END_NOT, &c), PUT_NEW);
+	CHECK_INT(state_of(sp, b, DEST_REST), DELETE_DUE);
+	CHECK_INT(state_of(sp, c, DEST_REST), START_BLOCKED);
+	spool_close(sp);
+	file_remove();
+}
+
 /*
  * Accounting shows the last part of a resized run, which begins at the resize.
  * The run has the same end and is not delivered yet: the part is no run.
@@ -617,6 +738,9 @@ main(void)
 	test_hold();
 	test_forgotten();
 	test_hold_moved();
+	test_moved_to_its_end();
+	test_moved_and_resized();
+	test_last_moved();
 	test_part_of_undelivered();
 	test_requeued();
 	test_false_start_moved();

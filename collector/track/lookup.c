@@ -38,6 +38,7 @@ struct lookup_key {
 	enum lookup_state state;
 	/* accounting has this very run, and it may still end there */
 	int matched;
+	int exact;	/* accounting has a row with this start */
 	int asked;	/* by the query by id that is under way */
 	int trusted;	/* squeue's answer without it can be trusted */
 	int later;	/* accounting has a later run of the job */
@@ -182,21 +183,28 @@ lookup_detailed(struct lookups *a)
 
 /*
  * Is the row that of the run which is looked up, with another start?  The node was
- * powered up first, and the start moved.  The next run of a job that was requeued
- * in the second of its start looks the same, but was submitted later.
+ * powered up first, and the start moved: slurmdbd has the later start, or not yet.
+ * The next run of a job that was requeued in the second of its start looks the
+ * same, but was submitted later.
  */
 static int
 is_moved_row(const struct lookups *a, const struct lookup_key *key,
     const struct job_snapshot *s)
 {
 	const struct job *job = &s->job;
-	const struct open_run *run;
+	const struct open_run *run = open_find(&a->c->open, key->job,
+	    key->start);
 
-	if (key->matched || s->state->phase != PHASE_ENDED ||
-	    job->submit == 0 || job->submit > key->start ||
-	    key->start >= job->key.start)
+	if (key->exact)
 		return 0;
-	run = open_find(&a->c->open, key->job, key->start);
+	if (key->start > job->key.start)
+		return s->state->phase != PHASE_ENDED && run != NULL &&
+		    run->submit != 0 && (int64_t)run->submit == job->submit;
+	/* squeue has shown the run with this start. */
+	if (run != NULL && (int64_t)run->start_now == job->key.start)
+		return 1;
+	if (job->submit == 0 || job->submit > key->start)
+		return 0;
 	return run == NULL || run->submit == 0 ||
 	    (int64_t)run->submit == job->submit;
 }
@@ -206,20 +214,22 @@ lookup_row(struct lookups *a, struct job_snapshot *s)
 {
 	struct job *job = &s->job;
 	struct lookup_key *key;
+	int ended = s->state->phase == PHASE_ENDED;
 	size_t i;
 
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
 		if (key->job != job->key.job || key->state != LOOKUP_ACCOUNTING)
 			continue;
-		key->later |= key->start < job->key.start;
 		if (key->start == job->key.start)
-			key->matched = s->state->phase == PHASE_ENDED ||
-			    !is_reused(a, key);
-		else if (is_moved_row(a, key, s)) {
-			key->matched = 1;
-			job->key.start = key->start;
+			key->exact = 1;
+		else if (!is_moved_row(a, key, s)) {
+			key->later |= key->start < job->key.start;
+			continue;
 		}
+		key->matched = ended || !is_reused(a, key);
+		if (ended)
+			job->key.start = key->start;
 	}
 }
 
@@ -295,7 +305,7 @@ key_unlisted(struct lookups *a, struct lookup_key *key, int trusted)
 {
 	if (a->c->slurm.accounting) {
 		key->state = LOOKUP_ACCOUNTING;
-		key->matched = key->later = key->asked = 0;
+		key->matched = key->exact = key->later = key->asked = 0;
 		key->trusted = trusted;
 		(void)idmap_put(&a->c->work.accounting, key->job, NULL);
 		return 0;

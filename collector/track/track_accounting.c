@@ -95,6 +95,32 @@ part_keep(struct cluster *c, const struct job *job)
 }
 
 /*
+ * Before Slurm 23.02 all parts of a resized run have its start, and the later ones
+ * the resize as their submission: these get the submission of the first part.
+ */
+static void
+part_submission(struct cluster *c, struct job_snapshot *s)
+{
+	struct job *job = &s->job;
+	uint64_t number = run_number(job->key.job, job->key.start);
+	uint32_t *submit;
+
+	if (number == 0 || job->submit <= 0)
+		return;
+	if (job->submit > job->key.start) {
+		submit = idmap_get(&c->resized_submit, number);
+		if (submit != NULL)
+			job->submit = *submit;
+	} else if (s->state->phase == PHASE_RESIZED) {
+		if (c->resized_submit.n >= RESIZED_MAX)
+			idmap_clear(&c->resized_submit);
+		submit = idmap_put(&c->resized_submit, number, NULL);
+		if (submit != NULL)
+			*submit = (uint32_t)job->submit;
+	}
+}
+
+/*
  * The later parts of a resized run get the submission and the start of the run.
  * Slurm shows them from the resize on, with the resize as their submission.
  */
@@ -105,8 +131,10 @@ part_begin(struct cluster *c, struct job_snapshot *s)
 	uint64_t number = run_number(job->key.job, job->key.start);
 	uint32_t *start = NULL, *submit;
 
-	if (c->slurm.version < VERSION_RESIZE_NEW_START)
+	if (c->slurm.version < VERSION_RESIZE_NEW_START) {
+		part_submission(c, s);
 		return;
+	}
 	if (job->submit == job->key.start)
 		start = idmap_get(&c->resized, number);
 	if (start != NULL) {
@@ -123,16 +151,22 @@ part_begin(struct cluster *c, struct job_snapshot *s)
  * Accounting does not mark such a row.
  */
 static int
+lacks_part(struct cluster *c, const struct job *job)
+{
+	uint64_t number = run_number(job->key.job, job->key.start);
+
+	if (c->slurm.version < VERSION_RESIZE_NEW_START)
+		return job->submit > job->key.start &&
+		    idmap_get(&c->resized_submit, number) == NULL;
+	return job->submit == job->key.start &&
+	    idmap_get(&c->resized, number) == NULL;
+}
+
+static int
 wants_parts(struct cluster *c, const struct job_snapshot *s, unsigned may)
 {
-	const struct job *job = &s->job;
-
-	return (may & ROW_MAY_PARTS) != 0 &&
-	    c->slurm.version >= VERSION_RESIZE_NEW_START &&
-	    job->submit == job->key.start &&
-	    idmap_get(&c->resized, run_number(job->key.job, job->key.start)) ==
-	    NULL &&
-	    !track_row_is_open(c, s) && !settings_ignores(c->set, job);
+	return (may & ROW_MAY_PARTS) != 0 && lacks_part(c, &s->job) &&
+	    !track_row_is_open(c, s) && !settings_ignores(c->set, &s->job);
 }
 
 static enum row_result

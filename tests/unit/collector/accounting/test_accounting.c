@@ -809,6 +809,7 @@ test_resized_of_earlier_job(void)
  */
 static const struct {
 	const char *title;
+	unsigned version;
 	struct {
 		const char *state; /* NULL = no row */
 		int64_t submit;
@@ -818,16 +819,20 @@ static const struct {
 	unsigned first;
 	const char *said;
 } parts[] = {
-	{ "resized",
+	{ "resized", 2411,
 	    { { "RESIZING", -2100, -2050, -2000 },
 		{ "COMPLETED", -2000, -2000, 200 } },
 	    1, "end 10/-2050-200 completed" },
-	{ "whole", { { "COMPLETED", -2000, -2000, 200 } }, 0,
+	{ "whole", 2411, { { "COMPLETED", -2000, -2000, 200 } }, 0,
 	    "end 10/-2000-200 completed" },
-	{ "resized twice",
+	{ "resized twice", 2411,
 	    { { "RESIZING", -2100, -2050, -2000 },
 		{ "RESIZING", -2000, -2000, -800 },
 		{ "COMPLETED", -800, -800, 200 } },
+	    1, "end 10/-2050-200 completed" },
+	{ "resized before 23.02", 2205,
+	    { { "RESIZING", -2100, -2050, -2000 },
+		{ "COMPLETED", -2000, -2050, 200 } },
 	    1, "end 10/-2050-200 completed" },
 };
 
@@ -853,7 +858,7 @@ test_part_before_range(void)
 
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		begin();
-		c->slurm.version = 2411;
+		c->slurm.version = parts[i].version;
 		acct_poll(acct, 0);
 		CHECK_FROM(-LAG);
 		sim_answer("sacct", parts_text(i, parts[i].first));
@@ -878,7 +883,10 @@ test_part_before_range(void)
 	}
 }
 
-/* Slurm before 23.02 gives all parts the start of the run. */
+/*
+ * Slurm before 23.02 gives all parts the start of the run, and the later ones the
+ * resize as their submission.
+ */
 static void
 test_part_of_old_slurm(void)
 {
@@ -1479,14 +1487,14 @@ test_steps_late(void)
 	CHECK(strstr(said, "watermark") != NULL);
 }
 
-/* The submitter looks up runs 10/100 and 12/100, as lookup 7. */
+/* The submitter looks up runs 10/100 and 12/start, as lookup 7. */
 static void
-runs_looked_up(void)
+runs_looked_up(int64_t start)
 {
-	static const struct run_key keys[] = {
+	const struct run_key keys[] = {
 		{ "alpha", 10, SIM_EPOCH + 100 },
 		{ "beta", 13, SIM_EPOCH + 100 },
-		{ "alpha", 12, SIM_EPOCH + 100 },
+		{ "alpha", 12, SIM_EPOCH + start },
 	};
 	struct writer w;
 	struct reader r;
@@ -1583,7 +1591,7 @@ test_absence(void)
 		begin_with_sentinel();
 		c->permission = PERMISSION_OPERATOR;
 		c->permission_poll = absences[i].poll ? 5 : 4;
-		runs_looked_up();
+		runs_looked_up(100);
 		lookup_listed(c->lookups, absences[i].squeue);
 		acct_kick(acct);
 		CHECK(strstr(sim_args("sacct"), ",11") != NULL);
@@ -1608,7 +1616,7 @@ test_absence_of_one(void)
 	begin_with_sentinel();
 	c->permission = PERMISSION_OPERATOR;
 	c->permission_poll = 5;
-	runs_looked_up();
+	runs_looked_up(100);
 	lookup_listed(c->lookups, 1);
 	acct_kick(acct);
 	sim_answer("sacct",
@@ -1630,7 +1638,7 @@ test_absence_in_older_answer(void)
 	(void)idmap_put(&c->work.accounting, 10, NULL);
 	acct_kick(acct);
 	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
-	runs_looked_up();
+	runs_looked_up(100);
 	lookup_listed(c->lookups, 1);
 	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
 	CHECK_STR(said_to_submitter(), "");
@@ -1649,7 +1657,7 @@ shown_again(void)
 {
 	struct open_run *run;
 
-	runs_looked_up();
+	runs_looked_up(100);
 	run = open_put(&c->open, 12, SIM_EPOCH + 150);
 	CHECK(run != NULL);
 	run->flags = OPEN_RUNNING | OPEN_RESOURCES_SENT;
@@ -1684,7 +1692,9 @@ rows_of_reused(size_t i)
 	    reused[i].state == NULL ?
 		"" :
 		ROW(12, reused[i].state, 100, ended ? 120 : SIM_NEVER),
-	    reused[i].later ? ROW(12, "RUNNING", 150, SIM_NEVER) : "");
+	    reused[i].later ?
+		sim_sacct_row(OTHER, 12, "RUNNING", 140, 150, SIM_NEVER) :
+		"");
 }
 
 static void
@@ -1721,7 +1731,7 @@ test_next_run_is_not_moved(void)
 		CHECK(run != NULL);
 		run->submit = SIM_EPOCH + 50;
 		run->flags |= OPEN_LEFT;
-		runs_looked_up();
+		runs_looked_up(100);
 		lookup_listed(c->lookups, 1);
 		acct_kick(acct);
 		sim_answer("sacct",
@@ -1732,6 +1742,53 @@ test_next_run_is_not_moved(void)
 		    lacks ? "end 12/230-260 completed" :
 			    "end 12/100-100 completed, "
 			    "end 12/230-260 completed");
+	}
+}
+
+/*
+ * The nodes of run 12 were powered up first: its start moved from 100 to 130.
+ * squeue does not show it any more, and accounting has its row without an end,
+ * with the later start or still with the first one.
+ */
+static const struct {
+	int64_t stored;
+	int64_t row;
+	int again; /* squeue shows a later run of the job */
+	const char *said;
+} moved[] = {
+	{ 100, 130, 0, "not-found 7: 10/100" },
+	{ 130, 100, 0, "not-found 7: 10/100" },
+	{ 100, 130, 1, "not-found 7: 10/100" },
+	{ 100, 100, 1, "not-found 7: 10/100" },
+};
+
+static void
+test_moved_without_end(void)
+{
+	struct open_run *run;
+	size_t i;
+
+	for (i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		begin_with_sentinel();
+		c->permission = PERMISSION_OPERATOR;
+		c->permission_poll = 5;
+		run = open_put(&c->open, 12, SIM_EPOCH + moved[i].stored);
+		CHECK(run != NULL);
+		run->submit = SIM_EPOCH + 50;
+		run->flags |= OPEN_LEFT;
+		runs_looked_up(moved[i].stored);
+		run = moved[i].again ? open_put(&c->open, 12, SIM_EPOCH + 400) :
+				       NULL;
+		if (run != NULL)
+			run->flags = OPEN_RUNNING | OPEN_RESOURCES_SENT;
+		lookup_listed(c->lookups, 1);
+		acct_kick(acct);
+		sim_answer("sacct",
+		    rows(ROW(11, "COMPLETED", 100, 300),
+			sim_sacct_row(OTHER, 12, "RUNNING", 50, moved[i].row,
+			    SIM_NEVER),
+			""));
+		CHECK_STR(said_to_submitter(), moved[i].said);
 	}
 }
 
@@ -1759,7 +1816,7 @@ test_lookup_of_done(void)
 	    rows(ROW(11, "COMPLETED", 100, 300), ROW(10, "COMPLETED", 100, 200),
 		ROW(12, "COMPLETED", 100, 250)));
 	(void)sim_said();
-	runs_looked_up();
+	runs_looked_up(100);
 	lookup_listed(c->lookups, 1);
 	acct_kick(acct);
 	sim_answer("sacct",
@@ -1775,7 +1832,7 @@ static void
 test_absence_shown(void)
 {
 	begin_with_sentinel();
-	runs_looked_up();
+	runs_looked_up(100);
 	lookup_shown(c->lookups, 10, SIM_EPOCH + 100);
 	lookup_shown(c->lookups, 12, SIM_EPOCH + 100);
 	lookup_listed(c->lookups, 1);
@@ -1906,6 +1963,7 @@ main(void)
 	test_absence_in_older_answer();
 	test_absence_of_reused();
 	test_next_run_is_not_moved();
+	test_moved_without_end();
 	test_reused_alone();
 	test_lookup_of_done();
 	test_absence_shown();

@@ -151,6 +151,14 @@ static const struct test_case cases[] = {
 	{ ROW, "COMPLETED", 0, 50, 100, 500,
 	    "end 10/100-500 completed", "" } } },
 
+	{ "before 23.02: powered up, then resized, never seen running", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100", "10/100 held" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 held left" },
+	{ ROW, "RESIZING", 0, 50, 150, 300, "", "10/100 held left" },
+	{ ROW, "RESIZING", 0, 300, 150, 400, "", "10/100 held left" },
+	{ ROW, "COMPLETED", 0, 400, 150, 500,
+	    "end 10/100-500 completed", "" } } },
+
 	{ "before 23.02 a row with a later submission is another run", NULL, {
 	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
 	{ ROW, "COMPLETED", 0, 300, 300, 500,

@@ -593,7 +593,7 @@ stream_delete(void)
 	while (js.n > 0)
 		free(js.list[--js.n].data);
 	consumer_reset();
-	js.exists = 0;
+	js.exists = js.full = 0;
 	trace("NATS: the stream is deleted");
 	return 0;
 }

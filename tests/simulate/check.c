@@ -275,12 +275,13 @@ note_kept(const struct cc_row *row, void *arg)
 	(void)arg;
 	if (t == NULL)
 		return;
-	t->was_there = 0;
-	if (strcmp(row->state, "running") == 0)
-		return;
-	if (t->in_cc == 0)
+	if (!t->was_there)
 		t->is_back = 1;
-	t->in_cc = 1;
+	t->was_there = 0;
+	if (strcmp(row->state, "running") != 0)
+		t->in_cc = 1;
+	else if (t->is_back)
+		t->lost = 1;
 }
 
 void

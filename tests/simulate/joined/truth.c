@@ -13,6 +13,7 @@
 struct known {
 	struct truth_run t; /* first: the checks have this part */
 	const struct slurm_run *of;
+	int64_t reported;   /* the start under which it is reported; 0 = none */
 	struct known *same; /* of the same bucket, newest first */
 };
 
@@ -34,6 +35,7 @@ refreshed(struct known *k)
 	const struct slurm_run *run = k->of;
 	struct truth_run *t = &k->t;
 
+	t->start = k->reported != 0 ? k->reported : run->start;
 	t->end = run->end;
 	t->state = run->state;
 	t->ran = run->ran;
@@ -88,7 +90,8 @@ truth_run(unsigned i)
 
 /*
  * A prolog failed and the job began again in the same second: of two runs with
- * one key, the one that ran.
+ * one key, the one that ran.  A run whose nodes were powered up is reported with
+ * the start that was seen first.
  */
 struct truth_run *
 truth_find(uint64_t job, int64_t start)
@@ -98,9 +101,12 @@ truth_find(uint64_t job, int64_t start)
 
 	runs_take();
 	for (k = buckets[job % BUCKETS]; k != NULL; k = k->same)
-		if (k->t.job == job && k->t.start == start &&
-		    (t == NULL || !t->ran))
+		if (k->t.job == job &&
+		    (k->of->start == start || k->of->first == start) &&
+		    (t == NULL || !t->ran)) {
+			k->reported = start;
 			t = refreshed(k);
+		}
 	return t;
 }
 

@@ -153,7 +153,8 @@ slurm_run_find(uint32_t id, int64_t start)
 {
 	struct slurm_run *run = buckets[id % BUCKETS];
 
-	while (run != NULL && (run->id != id || run->start != start))
+	while (run != NULL &&
+	    (run->id != id || (run->start != start && run->first != start)))
 		run = run->same;
 	return run;
 }
@@ -172,7 +173,7 @@ run_new(struct slurm_job *job)
 
 	run->job = job;
 	run->id = job->id;
-	run->start = slurm_now_s();
+	run->start = run->first = slurm_now_s();
 	run->restarts = job->restarts;
 	run->node_count = 1;
 	if (job->fate == FATE_RESIZE || prng_chance(dice(), 200000))
@@ -381,10 +382,38 @@ job_runs(void *arg)
 	}
 }
 
+/* The nodes have booted: the run starts now. */
+static void
+job_booted(void *arg)
+{
+	struct slurm_job *job = arg;
+
+	if (postponed(job, job_booted))
+		return;
+	job->run->start = slurm_now_s();
+	slurm_report_moved(job);
+	trace("the nodes of job %u, started at %lld, have booted: it starts at "
+	      "%lld",
+	    job->id, (long long)job->run->first, (long long)job->run->start);
+	job_after(job, job->prolog_ms, job_runs);
+}
+
+/* ms until the nodes of the run have booted; 0 = they are up. */
+static int64_t
+boot_ms(const struct slurm_job *job)
+{
+	if (job->fate == FATE_PROLOG_CTLD || job->fate == FATE_PROLOG_NODE ||
+	    (job->fate == FATE_RESIZE && job->run_ms < 4 * SECOND_MS) ||
+	    !prng_chance(&slurm.powering, slurm.power_up))
+		return 0;
+	return prng_between(&slurm.powering, 1, 300) * SECOND_MS;
+}
+
 static void
 job_start(void *arg)
 {
 	struct slurm_job *job = arg;
+	int64_t boot;
 
 	if (postponed(job, job_start))
 		return;
@@ -396,7 +425,12 @@ job_start(void *arg)
 	    SLURM_PROLOG :
 	    SLURM_CONFIGURING;
 	slurm.hook(job->id, 0);
-	job_after(job, job->prolog_ms, job_runs);
+	boot = boot_ms(job);
+	if (boot > 0) {
+		job->phase = SLURM_CONFIGURING;
+		job_after(job, boot, job_booted);
+	} else
+		job_after(job, job->prolog_ms, job_runs);
 }
 
 static void
@@ -642,6 +676,9 @@ slurm_begin(const struct slurm_options *o, slurm_hook_fn *hook)
 	prng_init(&slurm.opting, world_seed(), "opt-out");
 	if (prng_chance(&slurm.opting, 200000) && reduce_allows("opt-out"))
 		slurm.opt_out = 200000;
+	prng_init(&slurm.powering, world_seed(), "power-up");
+	if (prng_chance(&slurm.powering, 200000) && reduce_allows("power-up"))
+		slurm.power_up = 300000;
 	prng_init(&random, world_seed(), "node-by-node");
 	slurm.node_by_node = prng_chance(&random, 400000) &&
 	    reduce_allows("node-by-node");

@@ -35,6 +35,7 @@ struct slurm_run {
 	const struct slurm_job *job;
 	uint32_t id;   /* of the job */
 	int64_t start; /* epoch */
+	int64_t first; /* epoch: its start before its nodes were powered up */
 	int64_t end;   /* epoch; 0 = it has not ended */
 	enum job_end state;
 	int ran; /* its prolog did not fail */
@@ -73,7 +74,7 @@ void slurm_close(void);
 unsigned slurm_busy(void);
 
 const struct slurm_run *slurm_runs(void);
-/* The run of this key; NULL = there is none. */
+/* The run that has or had this key; NULL = there is none. */
 struct slurm_run *slurm_run_find(uint32_t id, int64_t start);
 /* The name of a node; static memory. */
 const char *slurm_node_name(uint32_t number);

@@ -171,6 +171,13 @@ slurm_report_start(struct slurm_job *job)
 }
 
 void
+slurm_report_moved(struct slurm_job *job)
+{
+	job->row->start = job->run->start;
+	report(job->row, "RUNNING");
+}
+
+void
 slurm_report_end(struct slurm_job *job, const char *state, int last)
 {
 	struct slurm_row *row = job->row;

@@ -94,6 +94,8 @@ struct slurm {
 	struct prng prng;	 /* of the life of jobs */
 	struct prng opting;	 /* of their admin comments */
 	unsigned opt_out;	 /* of a million jobs */
+	struct prng powering;	 /* of their nodes */
+	unsigned power_up;	 /* of a million runs */
 	struct slurm_job *first; /* that slurmctld has, oldest first */
 	struct slurm_job *last;
 	struct slurm_run *runs, **runs_tail;
@@ -119,6 +121,8 @@ void slurm_accounting_begin(void);
 void slurm_report_pending(struct slurm_job *job);
 /* slurmctld reports the start of the job's run. */
 void slurm_report_start(struct slurm_job *job);
+/* slurmctld reports that the start of the job's run has moved. */
+void slurm_report_moved(struct slurm_job *job);
 /* slurmctld reports the end of the row of the job. */
 void slurm_report_end(struct slurm_job *job, const char *state, int last);
 /* A job that was cancelled while it was pending. */

@@ -27,6 +27,7 @@ struct stored_run {
 	struct stored_run *next; /* all, oldest first */
 	struct stored_run *same; /* of the same bucket */
 	struct job job;
+	int64_t submit; /* of the first record: a resize changes it in Slurm */
 	int confirmed;	/* Slurm has shown it running */
 	int script_due; /* as RUN_SCRIPT_DUE of the submitter */
 };
@@ -230,7 +231,7 @@ resized_part(struct job *job)
 {
 	const struct stored_run *run = store.buckets[job->key.job % BUCKETS];
 
-	if (job->end == 0 || job->submit != job->key.start)
+	if (job->end <= job->key.start || job->submit < job->key.start)
 		return;
 	for (; run != NULL; run = run->same)
 		if (run->job.key.job == job->key.job &&
@@ -239,6 +240,31 @@ resized_part(struct job *job)
 			job->key.start = run->job.key.start;
 			return;
 		}
+}
+
+/*
+ * The start of a run whose nodes were powered up first moves until the start is
+ * confirmed; the submission stays (submitter/spool/put.c).
+ */
+static void
+moved_start(struct job *job)
+{
+	const struct slurm_run *run = slurm_run_find((uint32_t)job->key.job,
+	    job->key.start);
+	struct run_key other = job->key;
+	struct stored_run *stored;
+
+	if (run == NULL || run->first == run->start ||
+	    run_find(&job->key) != NULL)
+		return;
+	other.start = job->key.start == run->start ? run->first : run->start;
+	stored = run_find(&other);
+	if (stored == NULL || stored->submit != job->submit)
+		return;
+	if (stored->confirmed)
+		job->key.start = other.start;
+	else
+		stored->job.key.start = job->key.start;
 }
 
 static void
@@ -254,10 +280,12 @@ record_apply(struct reader *r)
 	    job.flags & JOB_PARTIAL ? ", an update" : "",
 	    job.end != 0 ? ", ended" : "");
 	resized_part(&job);
+	moved_start(&job);
 	record_check(&job);
 	run = run_find(&job.key);
 	if (run == NULL && (job.flags & JOB_PARTIAL) == 0) {
 		run = run_new(&job.key);
+		run->submit = job.submit;
 		run->script_due = (job.flags & JOB_MORE) != 0;
 	}
 	if (run != NULL) {
@@ -314,6 +342,10 @@ not_found_apply(struct reader *r)
 		rd_run_key(r, &key);
 		run = slurm_run_find((uint32_t)key.job, key.start);
 		trace("%s is not found", key_text(&key));
+		/* Its start has moved meanwhile: nothing is stored of the key. */
+		if (run != NULL && run->first != run->start &&
+		    run_find(&key) == NULL)
+			continue;
 		invariant(run == NULL || !is_evident(run),
 		    "%s is reported as not found", key_text(&key));
 	}
@@ -476,7 +508,7 @@ open_runs_send(unsigned bits)
 			if (run->job.end != 0 || open_bits(run) != bits)
 				continue;
 			open.key = run->job.key;
-			open.submit = run->job.submit;
+			open.submit = run->submit;
 			wr_open_key(&keys, &open);
 			n++;
 		}
@@ -651,9 +683,17 @@ store_runs(void)
 static void
 run_verdict(const struct slurm_run *run, int threads)
 {
-	struct run_key key = { SLURM_CLUSTER, run->id, run->start };
-	const struct stored_run *stored = run_find(&key);
+	struct run_key key = { SLURM_CLUSTER, run->id, run->first };
+	const struct stored_run *stored = run_find(&key), *first = stored;
 
+	if (run->first != run->start) {
+		key.start = run->start;
+		stored = run_find(&key);
+		invariant(stored == NULL || first == NULL,
+		    "%s is stored with both of its starts", key_text(&key));
+		if (stored == NULL)
+			stored = first;
+	}
 	if (stored == NULL) {
 		invariant(!run->ran || runner_skipped(run->end), "%s is lost",
 		    key_text(&key));

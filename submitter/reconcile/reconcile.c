@@ -338,7 +338,8 @@ is_shifted(struct reconcile *r)
 
 /*
  * Lists again when runs are shown although they are done, or rows may have been
- * missed between two pages; 0 = requested.
+ * missed between two pages; 0 = requested, 1 = the first list suffices, -1 = no
+ * list can be requested.
  */
 static int
 second_look(struct reconcile *r)
@@ -347,7 +348,7 @@ second_look(struct reconcile *r)
 
 	r->asked = r->job_list.asked;
 	if (r->suspects.n == 0 && !is_shifted(r))
-		return -1;
+		return 1;
 	memcpy(cluster, r->job_list.cluster, sizeof(cluster));
 	r->second = 1;
 	return job_list_start(&r->job_list, r->s, cluster, 1, 0, 0, on_second,
@@ -358,11 +359,19 @@ static void
 on_listed(const struct result *v, void *arg)
 {
 	struct reconcile *r = arg;
+	int look = 1;
 
 	if (v->code == RESULT_DONE) {
-		if (!r->second && second_look(r) == 0)
+		if (!r->second && (look = second_look(r)) == 0)
 			return;
-		missing_walk(r, missing_one);
+		/*
+		 * A list that needs a second one proves neither that a run is
+		 * missing nor that a run shown although done is not open.
+		 */
+		if (look == -1)
+			r->failed = 1;
+		else
+			missing_walk(r, missing_one);
 		commit_soon(r->s->commit);
 	} else {
 		r->failed = 1;

@@ -284,26 +284,33 @@ test_many(void)
 #define VICTIMS 4100 /* runs that are open in cc-backend after their stop */
 #define TAKEN	4096 /* of them, by one comparison */
 
+/* Answers one page of a list with the runs from job to last. */
+static void
+page_answer(unsigned job, unsigned last)
+{
+	static char page[64 * 1024];
+	unsigned first = job;
+	size_t n;
+
+	n = (size_t)snprintf(page, sizeof(page), "{\"jobs\":[");
+	for (; job <= last; job++)
+		n += (size_t)snprintf(page + n, sizeof(page) - n,
+		    "%s{\"jobId\":%u,\"cluster\":\"alpha\","
+		    "\"startTime\":1000,\"jobState\":\"running\","
+		    "\"duration\":10}",
+		    job == first ? "" : ",", job);
+	snprintf(page + n, sizeof(page) - n, "],\"items\":500,\"page\":1}");
+	sim_answer(REQUEST_LIST, 200, page);
+}
+
 /* Answers all pages of a list with the runs 1 to VICTIMS. */
 static void
 list_answer(void)
 {
-	static char page[64 * 1024];
-	unsigned job = 1, last;
-	size_t n;
+	unsigned job;
 
-	while (job <= VICTIMS) {
-		n = (size_t)snprintf(page, sizeof(page), "{\"jobs\":[");
-		for (last = job + 500; job < last && job <= VICTIMS; job++)
-			n += (size_t)snprintf(page + n, sizeof(page) - n,
-			    "%s{\"jobId\":%u,\"cluster\":\"alpha\","
-			    "\"startTime\":1000,\"jobState\":\"running\","
-			    "\"duration\":10}",
-			    job + 500 == last ? "" : ",", job);
-		snprintf(page + n, sizeof(page) - n,
-		    "],\"items\":500,\"page\":1}");
-		sim_answer(REQUEST_LIST, 200, page);
-	}
+	for (job = 1; job <= VICTIMS; job += 500)
+		page_answer(job, job + 499 < VICTIMS ? job + 499 : VICTIMS);
 }
 
 /* More differences than one comparison takes: its result says so. */
@@ -336,6 +343,66 @@ test_beyond(void)
 	end();
 }
 
+/* The token is refused while a list is under way: no other list follows. */
+static void
+token_refused(void)
+{
+	sim_put(6000, 1000, 0);
+	sim_answer(REQUEST_START, 401, NULL);
+}
+
+/*
+ * Rows may have been missed between the pages of the first list, and the second
+ * list cannot be requested: no run counts as missing.
+ */
+static void
+test_no_second_list(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	struct run_key mine = { "alpha", 5001, 1000 };
+	struct run_key foreign = { "alpha", 5002, 1000 };
+	struct spool_run run;
+
+	begin();
+	open_run(mine.job, mine.start);
+	CHECK_INT(spool_put_from_backend(sim.spool, &foreign), 1);
+	sim_run(10000); /* until not being listed means something */
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	page_answer(1, 500);
+	token_refused();
+	sim_told();
+	page_answer(501, 500); /* no row */
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	CHECK_STR(sim_told(), "error: cc-backend did not answer\n");
+	CHECK_INT(spool_find(sim.spool, &mine, &run), 1);
+	CHECK_INT(run.flags & RUN_MISSING_IN_BACKEND, 0);
+	CHECK_INT(spool_find(sim.spool, &foreign, &run), 1);
+	end();
+}
+
+/* The same with a run that is listed although it is done. */
+static void
+test_no_second_look(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	begin();
+	sim_put(key.job, key.start, 2000);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.submit = 900;
+	CHECK_INT(spool_finish(sim.spool, &run), 0);
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	token_refused();
+	sim_told();
+	page_answer(1, 1);
+	CHECK_STR(sim_told(), "error: cc-backend did not answer\n");
+	end();
+}
+
 int
 main(void)
 {
@@ -345,5 +412,7 @@ main(void)
 	test_unconfirmed();
 	test_many();
 	test_beyond();
+	test_no_second_list();
+	test_no_second_look();
 	return check_done();
 }

@@ -293,6 +293,8 @@ end_early(struct backfill *b, char *text, size_t size)
 	b->active = 0;
 	b->waits_until = 0;
 	nats_policy(b);
+	/* Its end may come in the list step of the next command. */
+	b->stale = b->job_list.busy;
 	b->step = BACKFILL_IDLE;
 	state_save(b);
 	commit_now(b->s->commit);

@@ -76,6 +76,8 @@ on_row(const struct backend_job *row, void *arg)
 		.start = row->key.start };
 	struct dryrun_run *found;
 
+	if (b->stale)
+		return; /* perhaps of another cluster */
 	found = b->n_dryrun_runs == 0 ?
 	    NULL :
 	    bsearch(&key, b->dryrun_runs, b->n_dryrun_runs, sizeof(key),
@@ -135,8 +137,10 @@ on_listed(const struct result *v, void *arg)
 {
 	struct backfill *b = arg;
 
-	if (!b->look || b->step != BACKFILL_LIST)
-		return; /* cancelled */
+	if (b->stale) {
+		b->stale = 0;
+		return;
+	}
 	if (v->code != RESULT_DONE && window_failed(b, v)) {
 		if (spool_now(b->s->spool) > b->until)
 			dryrun_end(b, CTL_ERROR,

@@ -35,6 +35,7 @@ struct backfill {
 	struct submitter *s;
 	struct event *timer;
 	struct job_list job_list;
+	int stale; /* the list under way is of a cancelled command */
 	enum backfill_step step;
 	/* durable, see state_save() */
 	int active;

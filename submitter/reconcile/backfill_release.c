@@ -66,7 +66,7 @@ on_row(const struct backend_job *row, void *arg)
 	struct spool_run run;
 	int running = strcmp(row->state, "running") == 0;
 
-	if (!held_find(b, &row->key, &run))
+	if (b->stale || !held_find(b, &row->key, &run))
 		return;
 	b->there++;
 	/* The readers of NATS got the run when cc-backend did. */
@@ -89,8 +89,10 @@ on_listed(const struct result *v, void *arg)
 {
 	struct backfill *b = arg;
 
-	if (b->step != BACKFILL_LIST)
-		return; /* cancelled */
+	if (b->stale) {
+		b->stale = 0;
+		return;
+	}
 	if (v->code != RESULT_DONE && window_failed(b, v))
 		return;
 	/*

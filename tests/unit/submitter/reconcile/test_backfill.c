@@ -296,6 +296,94 @@ test_twice(void)
 }
 
 /*
+ * cc-backend answers the list of a cancelled backfill when the next one waits
+ * for its own list: this answer says nothing about the runs of the next one.
+ */
+static void
+test_cancelled(void)
+{
+	static const struct row next = { 2, 90900, 91000, 92000, 0,
+		END_COMPLETED };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+
+	begin();
+	run_done(&row, 0);
+	run_done(&next, 0);
+	CHECK_INT(backfill(&row), PUT_HELD);
+	backfill_ctl(sim.backfill, 2, &cancel);
+	CHECK_INT(backfill(&next), PUT_HELD);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1000-1000") != NULL);
+	sim_answer(REQUEST_LIST, 200,
+	    LIST(SIM_JOB(1, 1000, "completed", 1000)));
+	sim_run(2000);
+	CHECK_INT(n_sent(), 0);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=91000-91000") != NULL);
+	sim_answer(REQUEST_LIST, 200,
+	    LIST(SIM_JOB(2, 91000, "completed", 1000)));
+	sim_run(10000);
+	CHECK_INT(n_sent(), 0);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	end();
+}
+
+/* The dry run of a row that is not stored, up to its list. */
+static void
+dry_run(const struct row *of)
+{
+	struct ctl_request req = { .flags = CTL_FLAG_DRY_RUN,
+		.a = FROM,
+		.b = TO };
+	struct job job;
+
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	job_init(&job);
+	job.key = (struct run_key) { "alpha", of->job, of->start };
+	job.end = of->end;
+	job.state = of->state;
+	job.flags = JOB_HAS_START | JOB_BACKFILL;
+	backfill_dryrun_record(sim.backfill, &job);
+	job_clear(&job);
+	backfill_watermark(sim.backfill, "alpha", TO);
+	sim_run(1000);
+}
+
+/* The same with a dry run after a backfill, and after another dry run. */
+static void
+test_cancelled_dryrun(void)
+{
+	static const struct row next = { 2, 90900, 91000, 92000, 0,
+		END_COMPLETED };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	int after_dry;
+
+	for (after_dry = 0; after_dry < 2; after_dry++) {
+		begin();
+		run_done(&row, 0);
+		if (after_dry)
+			dry_run(&row);
+		else
+			backfill(&row);
+		CHECK_INT(sim_waits(REQUEST_LIST), 1);
+		backfill_ctl(sim.backfill, 2, &cancel);
+		dry_run(&next);
+		sim_told();
+		sim_answer(REQUEST_LIST, 200, LIST(""));
+		sim_run(2000);
+		CHECK_STR(sim_told(), "");
+		CHECK_INT(sim_waits(REQUEST_LIST), 1);
+		sim_answer(REQUEST_LIST, 200,
+		    LIST(SIM_JOB(2, 91000, "completed", 1000)));
+		sim_run(1000);
+		CHECK_STR(sim_told(),
+		    "ok: 1 ended runs in accounting, 0 would be sent\n");
+		end();
+	}
+}
+
+/*
  * Many runs of another cluster are held, from a backfill whose progress was
  * lost, and began before the run of this one.
  */
@@ -724,6 +812,8 @@ main(void)
 	test_not_restored();
 	test_nats();
 	test_twice();
+	test_cancelled();
+	test_cancelled_dryrun();
 	test_other_cluster();
 	test_nats_done();
 	test_nats_unknown();

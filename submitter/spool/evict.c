@@ -72,8 +72,10 @@ page_age(struct spool *sp, int64_t until, int max)
 
 	if (n == -1)
 		return -1;
-	if (at_beginning(sp))
+	if (at_beginning(sp)) {
 		sp->now.age_oldest = INT64_MAX;
+		sp->now.age_newest = 0;
+	}
 	for (i = 0; i < n; i++) {
 		end = tombs[i][2] + spool_lasted(tombs[i][3]);
 		if (end >= until) {
@@ -85,10 +87,13 @@ page_age(struct spool *sp, int64_t until, int max)
 		gone++;
 	}
 	memset(sp->now.age_at, 0, sizeof(sp->now.age_at));
-	if (n > 0 && n == max)
+	if (n > 0 && n == max) {
 		memcpy(sp->now.age_at, tombs[n - 1], sizeof(sp->now.age_at));
-	else
-		sp->now.tomb_oldest = sp->now.age_oldest;
+		return gone;
+	}
+	sp->now.tomb_oldest = sp->now.age_oldest;
+	sp->now.tomb_newest = sp->now.age_newest;
+	sp->now.tombs_walked = 1;
 	return gone;
 }
 
@@ -101,31 +106,39 @@ spool_age(struct spool *sp, int64_t wall, int max)
 		until = sp->now.low_water;
 	if (spool_resources_age(sp, wall) == -1)
 		return -1;
-	if (at_beginning(sp) && until <= sp->now.tomb_oldest)
+	if (at_beginning(sp) && sp->now.tombs_walked &&
+	    until <= sp->now.tomb_oldest)
 		return 0;
 	return page_age(sp, until, max < TOMBS_PAGE ? max : TOMBS_PAGE);
 }
 
 /*
- * Up to this time accounting of all clusters was read: runs that have ended
- * later may come, however long the full spool has delayed them.  A watermark
- * older than the retention belongs to a cluster that is not read any more.
+ * Up to this time accounting of all clusters was read, 0 = never: runs that have
+ * ended later may come, however long the full spool, or a slurmdbd that is away,
+ * has delayed them.  A watermark older than the retention belongs to a cluster that
+ * is not read any more.
  */
 static int64_t
 read_up_to(const struct spool *sp, int64_t wall)
 {
+	int64_t now = wall < sp->now.tomb_newest ? wall : sp->now.tomb_newest;
 	int64_t oldest = wall, cursor;
 	unsigned i;
 
 	for (i = 0; i < sp->now.n_clusters; i++) {
 		cursor = sp->now.clusters[i].cursor;
-		if (cursor > wall - sp->keep && cursor < oldest)
+		if (cursor == 0)
+			return 0;
+		if (cursor > now - sp->keep && cursor < oldest)
 			oldest = cursor;
 	}
 	return oldest;
 }
 
-/* 1, 0 when the mark must not rise further, or -1. */
+/*
+ * 1, 0 when the mark must not rise further, or -1.  A wall clock that is ahead does
+ * not raise it above the tombstones: all runs that end meanwhile would be refused.
+ */
 static int
 low_water_raise(struct spool *sp, int64_t wall)
 {
@@ -134,6 +147,10 @@ low_water_raise(struct spool *sp, int64_t wall)
 	    wall - sp->keep;
 
 	low_water += (wall - low_water) / SHARE;
+	if (low_water > sp->now.tomb_newest + 1)
+		low_water = sp->now.tomb_newest + 1;
+	if (low_water <= sp->now.low_water || sp->now.tomb_newest == 0)
+		return 0;
 	if (sp->policy.from_stream || low_water > read_up_to(sp, wall) - SPARED)
 		return 0;
 	if (spool_value_set(sp, SPOOL_LOW_WATER, &low_water,
@@ -149,7 +166,8 @@ spool_evict(struct spool *sp, int64_t wall, int max)
 	int rc;
 
 	/* One walk over all tombstones for each low-water mark. */
-	if (at_beginning(sp) && (rc = low_water_raise(sp, wall)) != 1)
+	if (at_beginning(sp) && sp->now.tombs_walked &&
+	    (rc = low_water_raise(sp, wall)) != 1)
 		return rc;
 	return spool_age(sp, wall, max) == -1 ? -1 : 1;
 }
@@ -165,11 +183,15 @@ spool_low_water_load(struct spool *sp)
 {
 	size_t n;
 	void *p = spool_value_get(sp, SPOOL_LOW_WATER, &n);
+	int64_t tomb[1][4];
+	int any;
 
 	if (p != NULL && n == sizeof(sp->now.low_water))
 		memcpy(&sp->now.low_water, p, n);
 	free(p);
-	return sp->broken ? -1 : 0;
+	any = tombs_read(sp, tomb, 1);
+	sp->now.tombs_walked = any == 0;
+	return any == -1 || sp->broken ? -1 : 0;
 }
 
 /* States of a destination that has the start. */

@@ -211,7 +211,10 @@ struct tally {
 	/* evict.c: the position of the walk over the tombstones */
 	int64_t age_at[3];   /* cluster, job, start */
 	int64_t age_oldest;  /* end of the oldest run that this walk kept */
+	int64_t age_newest;  /* and of the newest one */
 	int64_t tomb_oldest; /* no run of a tombstone ended before */
+	int64_t tomb_newest; /* and none after; 0 = there is none */
+	int tombs_walked;    /* so that both are known */
 	int64_t resources;
 	int64_t resource_bytes; /* of their share */
 	struct spool_cluster {
@@ -384,6 +387,10 @@ spool_tomb_ended(struct spool *sp, int64_t end)
 		sp->now.tomb_oldest = end;
 	if (end < sp->now.age_oldest)
 		sp->now.age_oldest = end;
+	if (end > sp->now.tomb_newest)
+		sp->now.tomb_newest = end;
+	if (end > sp->now.age_newest)
+		sp->now.age_newest = end;
 }
 
 #endif

@@ -1057,6 +1057,9 @@ test_evict(void)
 	CHECK_INT(spool_commit(sp), 0);
 	CHECK((spool_bytes(sp) - empty) / TOMBS <= 40);
 	CHECK_INT(spool_low_water(sp), 0);
+	/* Accounting was never read: what ended long ago may come. */
+	CHECK_INT(spool_evict(sp, wall, 512), 0);
+	CHECK_INT(spool_watermark(sp, "alpha", wall - 86400), 0);
 	CHECK_INT(spool_evict(sp, wall, 512), 1);
 	low_water = spool_low_water(sp);
 	CHECK_INT(low_water, wall - WEEK + WEEK / 8);
@@ -1085,7 +1088,6 @@ test_evict(void)
 	    PUT_MERGED);
 	/* Accounting was read up to a day ago: what ended since may come. */
 	CHECK_INT(spool_watermark(sp, "beta", wall - 2 * WEEK), 0);
-	CHECK_INT(spool_watermark(sp, "alpha", wall - 86400), 0);
 	for (i = 0; (rc = spool_evict(sp, wall, 512)) == 1; i++)
 		CHECK(i < 10000);
 	CHECK_INT(rc, 0);
@@ -1107,6 +1109,46 @@ test_evict(void)
 	CHECK(spool_is_done(sp, &key));
 	spool_close(sp);
 	file_remove();
+}
+
+/*
+ * The wall clock is ahead of Slurm's, by a day or by so much that no run is within
+ * the retention time.  Runs that end from now on are stored, and those that ended
+ * after the time up to which accounting was read.
+ */
+static void
+test_evict_ahead(void)
+{
+	static const int64_t ahead[] = { 86400, 100 * WEEK };
+	struct spool *sp;
+	int64_t now = 2000000000, row;
+	struct spool_run run;
+	size_t i;
+	int k, again;
+
+	for (i = 0; i < 2; i++) {
+		sp = spool_begin_test(1, 0);
+		CHECK_INT(spool_evict(sp, now + ahead[i], 512), 0);
+		CHECK_INT(put(sp, 1, now - 20, now - 10, &row), PUT_NEW);
+		spool_get(sp, row, &run);
+		spool_finish(sp, &run);
+		CHECK_INT(spool_watermark(sp, "alpha", now - 30), 0);
+		CHECK_INT(spool_commit(sp), 0);
+		for (again = 0; again < 2; again++) {
+			for (k = 0; spool_evict(sp, now + ahead[i], 512) == 1;
+			     k++)
+				CHECK(k < 1000);
+			CHECK(spool_low_water(sp) <= now - 30);
+			CHECK_INT(put(sp, (uint64_t)again + 2, now - 25,
+				      now - again * 20, &row),
+			    PUT_NEW);
+			CHECK_INT(spool_commit(sp), 0);
+			spool_close(sp);
+			sp = spool_begin_test(1, 0);
+		}
+		spool_close(sp);
+		file_remove();
+	}
 }
 
 /* Scripts go once the start is delivered, and not before. */
@@ -1249,6 +1291,7 @@ main(void)
 	test_stub();
 	test_age();
 	test_evict();
+	test_evict_ahead();
 	test_shed();
 	test_shrink();
 	rmdir(dir);

@@ -391,6 +391,18 @@ check_may_be_replaced(const struct truth_run *t)
 	return last_requeued && is_requeued_early(t);
 }
 
+/* Has cc-backend an earlier run again, which had been deleted? */
+static int
+has_one_back(const struct truth_run *t)
+{
+	const struct truth_run *o;
+
+	for (o = t->older; o != NULL; o = o->older)
+		if (o->is_back)
+			return 1;
+	return 0;
+}
+
 int
 check_is_replaced(const struct truth_run *t)
 {
@@ -400,12 +412,14 @@ check_is_replaced(const struct truth_run *t)
 		return 0;
 	/*
 	 * The job may have opted out after the deletion; the later run may be
-	 * listed as refused because of one that cc-backend did not delete.
+	 * listed as refused because of one that cc-backend did not delete, or
+	 * has again.
 	 */
 	for (n = t->newer; n != NULL; n = n->newer)
 		if (n->start - t->start < REFUSED_WITHIN &&
 		    (n->in_cc == 1 || n->lost || n->opts_out != 0 ||
-			(refusals_of_deletions() && n->in_spool)))
+			(n->in_spool &&
+			    (refusals_of_deletions() || has_one_back(n)))))
 			return 1;
 	return 0;
 }

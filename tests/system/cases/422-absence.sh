@@ -38,8 +38,10 @@ wait_for 40 backend_has_ended "$mix_id"
 one labalice 600 -n1 -J "one for squeue"
 stays=$mix_id
 wait_for 20 backend_has "$stays"
+# The first comparison waits until accounting was read once.
+is "cc-backend is compared" wait_for 60 logged "compared with cc-backend"
 
-# squeue's and sacct's silence is there before the first question
+# squeue's and sacct's silence is there before the question about the run
 touch "$T/how/silent.squeue" "$T/how/silent.sacct"
 start=$(($(date +%s) - 3000))
 ghost=4000000

@@ -111,6 +111,11 @@ struct accounting {
 	int64_t steps_next;
 	int steps_full; /* there was no room for a row */
 	/*
+	 * monotonic s: no query before, because there was no room for one of its
+	 * rows.  [1] for ranges, [0] for queries by id.
+	 */
+	int64_t full_next[2];
+	/*
 	 * run_number() of each run that was sent since then: the repeated query
 	 * returns its row again.  [1] for a backfill, [0] for other queries.
 	 */
@@ -174,6 +179,8 @@ int steps_query(struct accounting *l);
  * and the query is to be repeated after steps_query().
  */
 int steps_ended_query(struct accounting *l, const struct command_end *end);
+/* Does a query of this kind wait for room for its rows? */
+int steps_block(const struct accounting *l, enum question_kind kind);
 
 /* parts.c */
 

@@ -73,7 +73,8 @@ range_want(struct accounting *l, unsigned bit)
 static int
 range_is_overdue(const struct accounting *l)
 {
-	return range_is_due(l) && now_s() - l->range_at >= 2 * l->c->set->poll;
+	return range_is_due(l) && !steps_block(l, QUESTION_RANGE) &&
+	    now_s() - l->range_at >= 2 * l->c->set->poll;
 }
 
 static void
@@ -525,7 +526,9 @@ acct_kick(struct accounting *l)
 	}
 	/* Without room for their rows, no query by id makes progress. */
 	if ((l->steps_full && steps_query(l)) ||
-	    (!range_is_overdue(l) && acct_ids_query(l)) || steps_query(l))
+	    (!range_is_overdue(l) && !steps_block(l, QUESTION_RUNS) &&
+		acct_ids_query(l)) ||
+	    steps_query(l) || steps_block(l, QUESTION_RANGE))
 		return;
 	if (l->range.kind == RANGE_NONE) {
 		if (l->due & DUE_POLL) {

@@ -56,12 +56,20 @@ steps_ended_query(struct accounting *l, const struct command_end *end)
 {
 	if (!l->steps_full || end->outcome != COMMAND_REFUSED)
 		return 0;
+	/* Before the next query for steps the same row would end it again. */
+	l->full_next[l->query.type->kind == QUESTION_RANGE] = l->steps_next;
 	log_limited(&l->steps_log, log_notice,
 	    "accounting%s has more than %d runs that were requeued early: "
 	    "their steps are read, %d runs at a time, and the query is "
 	    "repeated",
 	    cluster_suffix(l->c), STEP_ROWS_MAX, STEP_ROWS_MAX);
 	return 1;
+}
+
+int
+steps_block(const struct accounting *l, enum question_kind kind)
+{
+	return now_s() < l->full_next[kind == QUESTION_RANGE];
 }
 
 /*

@@ -1272,6 +1272,51 @@ test_steps_full(void)
 }
 
 /*
+ * The rows that fill the table wait a minute, because accounting hides them: the
+ * query that found no room is not repeated before, other queries are made.
+ */
+static void
+test_steps_full_waits(void)
+{
+	char *text = storm_rows();
+	unsigned i, ranges = 0, ids = 0;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", text);
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "-o JobIDRaw,Start,End,") != NULL);
+	sim_answer("sacct", "");
+	for (i = 0; i < 59; i++) {
+		if (i == 10 || i == 20)
+			(void)idmap_put(&c->work.accounting, 10, NULL);
+		if (i == 30)
+			(void)idmap_put(&c->work.accounting, 1299, NULL);
+		acct_kick(acct);
+		if (strstr(sim_args("sacct"), "-j 10") != NULL) {
+			sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+			CHECK_STR(sim_said(),
+			    "end 10/100-200 completed, answered 10 ended known");
+			done_clear(&c->done);
+		} else if (strstr(sim_args("sacct"), "-j 1299") != NULL) {
+			sim_answer("sacct", text);
+			ids++;
+		} else if (asked_time("-S uts") != SIM_NEVER) {
+			sim_answer("sacct", text);
+			ranges++;
+		}
+		CHECK_STR(sim_asked(), "");
+		sim_pass(1);
+	}
+	CHECK_INT(ranges, 1);
+	CHECK_INT(ids, 1);
+	CHECK_INT(c->work.accounting.n, 1);
+	CHECK_INT(storm_ends(text), STORM);
+	CHECK_INT(c->work.accounting.n, 0);
+	free(text);
+}
+
+/*
  * A row that was not sent after its steps were read is sent later: the queue to
  * the submitter was full, or squeue showed the run running.
  */
@@ -1952,6 +1997,7 @@ main(void)
 	test_second_of_three();
 	test_steps();
 	test_steps_full();
+	test_steps_full_waits();
 	test_steps_unsent();
 	test_steps_hidden();
 	test_steps_late();

@@ -174,6 +174,8 @@ int sentinel_missing(struct accounting *l);
 int steps_keep(struct accounting *l, struct job_snapshot *s);
 /* Returns 1 when a query was started. */
 int steps_query(struct accounting *l);
+/* Slurm has no accounting: sends the rows that wait for their steps. */
+void steps_none(struct accounting *l);
 /*
  * Was the query ended because there was no room for a row?  Then Slurm answers,
  * and the query is to be repeated after steps_query().

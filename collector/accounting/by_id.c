@@ -115,6 +115,17 @@ left_again(struct cluster *c, uint64_t job)
 	}
 }
 
+/* The start of a later run need not wait for the earlier runs of the job. */
+static void
+earlier_read(struct cluster *c, uint64_t job)
+{
+	if (idmap_get(&c->earlier, job) == NULL ||
+	    idmap_get(&c->work.steps, job) != NULL)
+		return;
+	idmap_remove(&c->earlier, job);
+	worklist_confirm(c, job);
+}
+
 static void
 asked_done(struct accounting *l)
 {
@@ -129,11 +140,7 @@ asked_done(struct accounting *l)
 	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);
-		if (idmap_get(&c->earlier, job) != NULL &&
-		    idmap_get(&c->work.steps, job) == NULL) {
-			idmap_remove(&c->earlier, job);
-			worklist_confirm(c, job);
-		}
+		earlier_read(c, job);
 		lookup_accounted(c->lookups, job, trusted);
 		parts_answered(l, job, (bits & ASKED_ROW) != 0);
 		l->ops->answered(l->ops_arg, job, (bits & ASKED_ENDED) != 0,
@@ -231,7 +238,8 @@ acct_ids_query(struct accounting *l)
 /*
  * Slurm has no accounting.  Each hook event is finished here: its runs were
  * sent, or the poll will find them.  A run that slurmctld does not have any
- * more stays open, and this is logged.
+ * more stays open, and this is logged.  A start that waits for an earlier run,
+ * which only accounting had, waits no longer.
  */
 void
 acct_ids_none(struct accounting *l)
@@ -245,6 +253,7 @@ acct_ids_none(struct accounting *l)
 	while ((job = idmap_next(&wanted, &at, NULL)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);
+		earlier_read(c, job);
 		l->ops->answered(l->ops_arg, job, 0, 0);
 	}
 	idmap_clear(&wanted);

@@ -521,7 +521,9 @@ acct_kick(struct accounting *l)
 		return;
 	if (!c->slurm.accounting) {
 		l->due = 0;
+		l->range.kind = RANGE_NONE;
 		acct_ids_none(l);
+		steps_none(l);
 		return;
 	}
 	/* Without room for their rows, no query by id makes progress. */

@@ -331,7 +331,8 @@ lookup_listed(struct lookups *a, int trusted)
 	keys_drop(a, LOOKUP_LIVE);
 	for (i = 0; i < a->n; i++) {
 		key = &a->keys[i];
-		if (key->state == LOOKUP_ACCOUNTING)
+		/* No answer comes from a slurmdbd that Slurm does not use now. */
+		if (key->state == LOOKUP_ACCOUNTING && a->c->slurm.accounting)
 			continue;
 		if (is_shown(a, key))
 			key->state = LOOKUP_LIVE;

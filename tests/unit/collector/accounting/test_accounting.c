@@ -1851,6 +1851,60 @@ test_reused_alone(void)
 	CHECK(lookup_has(c->lookups, 10, SIM_EPOCH + 100));
 }
 
+/* slurmdbd is removed from Slurm's configuration: nothing waits for its answer. */
+static void
+test_accounting_removed(void)
+{
+	/* A start that waits for an earlier run */
+	begin();
+	restarted_found();
+	c->slurm.accounting = 0;
+	acct_kick(acct);
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "held 10/400, answered 10");
+	CHECK(idmap_get(&c->work.confirm, 10) != NULL);
+	squeue_runs();
+	CHECK_STR(sim_said(), "confirm 10/400");
+
+	/* A row that waits for its steps, and a later run of its job */
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+	restarted_found();
+	c->slurm.accounting = 0;
+	sim_answer_failed("sacct", "", "Connection refused");
+	sim_pass(2);
+	acct_kick(acct);
+	CHECK_STR(said_to_submitter(),
+	    "held 10/400, end 10/100-105 requeued, watermark 1000");
+	squeue_runs();
+	CHECK_STR(sim_said(), "confirm 10/400");
+	CHECK(!acct_waits(acct));
+
+	/* The rest of a range */
+	begin();
+	c->resume.point = SIM_EPOCH - 3 * DAY;
+	acct_poll(acct, 0);
+	c->slurm.accounting = 0;
+	sim_answer("sacct", ROW(11, "COMPLETED", 100, 300));
+	CHECK_STR(sim_asked(), "");
+	CHECK(!acct_waits(acct));
+	CHECK(!acct_catching_up(acct));
+	(void)sim_said();
+
+	/* A lookup: slurmctld may have the runs. */
+	begin_with_sentinel();
+	runs_looked_up(100);
+	lookup_listed(c->lookups, 1);
+	c->slurm.accounting = 0;
+	acct_kick(acct);
+	CHECK_STR(said_to_submitter(), "");
+	lookup_listed(c->lookups, 1);
+	CHECK(idmap_get(&c->work.details, 10) != NULL);
+	lookup_detailed(c->lookups);
+	CHECK(!lookup_has(c->lookups, 10, SIM_EPOCH + 100));
+}
+
 /* A run that was reported as ended is reported again. */
 static void
 test_lookup_of_done(void)
@@ -2011,6 +2065,7 @@ main(void)
 	test_next_run_is_not_moved();
 	test_moved_without_end();
 	test_reused_alone();
+	test_accounting_removed();
 	test_lookup_of_done();
 	test_absence_shown();
 	test_recorded();

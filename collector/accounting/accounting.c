@@ -53,12 +53,18 @@ acct_column_missing(struct accounting *l, const struct command_end *end)
 	return 1;
 }
 
-/* Rows that wait for details or steps delay the watermark. */
+/*
+ * Rows that wait for details or steps delay the watermark.  A range that begins
+ * after the resume point earns none: a new submitter has an older spool, and the
+ * time between was not read.
+ */
 void
 acct_watermark(struct accounting *l)
 {
 	struct cluster *c = l->c;
 
+	if (l->mark_from > c->resume.point)
+		l->mark = 0;
 	if (l->mark <= c->resume.point || l->n_kept > 0 || l->n_step_rows > 0)
 		return;
 	c->resume.point = l->mark;

@@ -85,6 +85,7 @@ struct accounting {
 	int64_t clock;	    /* slurmctld's, when the query began */
 	int64_t latest;	    /* the latest end in the answer */
 	int64_t mark;	    /* watermark that was not sent yet */
+	int64_t mark_from;  /* begin of the range that earned it */
 	uint64_t backfill_rows;
 	struct log_limit skipping;
 	struct idmap asked; /* jobs of the query under way: ASKED_ */

@@ -246,8 +246,10 @@ slice_proved(struct accounting *l, int proved)
 	if (l->range.kind == RANGE_POLL) {
 		if (l->slice_to != 0 && l->slice_to < until)
 			until = l->slice_to;
-		if (proved && until > l->mark)
+		if (proved && until > l->mark) {
 			l->mark = until;
+			l->mark_from = l->range.from;
+		}
 		acct_watermark(l);
 		last = l->slice_to == 0;
 	}

@@ -102,7 +102,9 @@ lastrun_of(const struct cluster *c)
 
 /*
  * Sets the resume point: that of the spool; with an empty spool the time of
- * the last-run file of the Go adapter; else slurmQueryMaxSpan ago.
+ * the last-run file of the Go adapter; else slurmQueryMaxSpan ago.  When an
+ * earlier spool had a point, the file has this point, which is too late for a
+ * spool that was lost.
  */
 void
 resume_cluster(struct cluster *c)
@@ -123,7 +125,8 @@ resume_cluster(struct cluster *c)
 	if (c->resume.point < c->resume.durable)
 		c->resume.point = c->resume.durable;
 	lastrun = lastrun_of(c);
-	if (c->resume.point == 0 && lastrun > 0 && lastrun <= slurm_now(c))
+	if (c->resume.point == 0 && !c->resume.stored && lastrun > 0 &&
+	    lastrun <= slurm_now(c))
 		c->resume.point = lastrun;
 	for (i = 0; i < site->n && site->clusters[i]->slurm.known; i++)
 		continue;
@@ -189,7 +192,9 @@ cluster_synced(struct cluster *c)
 {
 	c->synced = 1;
 	if (c->slurm.known) {
-		c->resume.point = 0;
+		/* A spool that was recovered may have an older point. */
+		c->resume.stored |= c->resume.durable > 0;
+		c->resume.point = c->resume.durable = 0;
 		resume_cluster(c);
 		unlisted_again(c);
 	}

@@ -109,6 +109,38 @@ test_resume_point(void)
 	CHECK_STR(sim_said(), "watermark 1120");
 }
 
+/*
+ * While a range is read, or its row waits, a submitter comes whose recovered
+ * spool has an older point: the next range begins there.
+ */
+static void
+test_older_resume_point(void)
+{
+	int waits;
+
+	for (waits = 0; waits < 2; waits++) {
+		begin();
+		acct_poll(acct, 0);
+		if (waits)
+			sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+		c->resume.point = SIM_EPOCH - 2000;
+		sim_answer("sacct",
+		    waits ? "10||||1795212454||||1795212459||||0:0\n" :
+			    ROW(10, "COMPLETED", 100, 105));
+		CHECK_STR(sim_said(),
+		    waits ? "end 10/100-105 requeued never-ran" :
+			    "end 10/100-105 completed");
+		CHECK_INT(c->resume.point, SIM_EPOCH - 2000);
+		next_poll();
+		CHECK_FROM(-2000 - LAG);
+		sim_answer("sacct",
+		    rows(ROW(10, waits ? "REQUEUED" : "COMPLETED", 100, 105),
+			ROW(11, "COMPLETED", 100, 200), ""));
+		CHECK_STR(sim_said(),
+		    "end 11/100-200 completed, watermark 1060");
+	}
+}
+
 /* slurmdbd is away: it gets a moment, then all is asked again. */
 static void
 test_slurmdbd_away(void)
@@ -2017,6 +2049,7 @@ int
 main(void)
 {
 	test_resume_point();
+	test_older_resume_point();
 	test_slurmdbd_away();
 	test_bad_row();
 	test_bad_rows();

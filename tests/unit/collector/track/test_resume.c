@@ -189,6 +189,27 @@ test_new_submitter(void)
 	CHECK(!done_has(&c->done, 13, SIM_EPOCH + 100));
 }
 
+/* The spool was damaged: the recovered one has an older point, or none. */
+static void
+test_older_spool(void)
+{
+	begin();
+	spool_has_point("alpha", 500);
+	resume_synced(c->site);
+	resume_advanced(c, SIM_EPOCH + 800);
+	resume_unsynced(c->site);
+	spool_has_point("alpha", 600);
+	resume_synced(c->site);
+	CHECK_INT(c->resume.point - SIM_EPOCH, 600);
+	CHECK_INT(c->resume.durable - SIM_EPOCH, 600);
+	/* The configuration is read again. */
+	resume_cluster(c);
+	CHECK_INT(c->resume.point - SIM_EPOCH, 600);
+	resume_unsynced(c->site);
+	resume_synced(c->site);
+	CHECK_INT(c->resume.point, 0);
+}
+
 static void
 on_stored(void *arg)
 {
@@ -256,6 +277,7 @@ main(void)
 	test_name_later();
 	test_runs();
 	test_new_submitter();
+	test_older_spool();
 	test_room_again();
 	test_advanced();
 	return check_done();

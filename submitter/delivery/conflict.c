@@ -383,6 +383,20 @@ range_halve(struct conflict *k)
 	conflict_step(k);
 }
 
+/*
+ * cc-backend or a proxy closes the connection when the list takes too long: a
+ * shorter range may be listed in time.  An outage looks the same, so the runs of
+ * a single second are not asked one by one: edit_meta shows less than a list.
+ */
+static void
+range_shorten(struct conflict *k)
+{
+	if (k->now.from == k->now.to || ++k->tries < CONFLICT_TRIES)
+		return;
+	range_split(k);
+	range_next(k);
+}
+
 static void
 on_listed(const struct result *v, void *arg)
 {
@@ -395,6 +409,8 @@ on_listed(const struct result *v, void *arg)
 	}
 	if (v->code != RESULT_DONE) {
 		breaker_request_result(k->s->breaker, v);
+		if (v->code == RESULT_UNREACHABLE)
+			range_shorten(k);
 		k->waiting = 1;
 		timer_after(k->timer, CONFLICT_RETRY);
 		return;

@@ -564,6 +564,54 @@ test_failures(void)
 	sim_end();
 }
 
+/* A list without an answer; cc-backend answers other requests. */
+static void
+list_fails(uint64_t job, const char *range)
+{
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK(strstr(sim_path(REQUEST_LIST), range) != NULL);
+	sim_answer(REQUEST_LIST, 0, NULL);
+	sim_put(job, 2000, 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(2000);
+}
+
+/*
+ * cc-backend reads a file per stopped job, and sends no answer when that takes
+ * too long: the range is halved.  The runs of a single second are not asked one
+ * by one because of that, since an outage looks the same.
+ */
+static void
+test_list_too_long(void)
+{
+	uint64_t job = 10;
+	int i;
+
+	sim_begin();
+	sim_connect();
+	spool_policy(sim.spool)->wait_commit = 0;
+	sim_put(1, 1000, 1100);
+	sim_put(2, 1500, 1600);
+	while (sim_waits(REQUEST_START) > 0)
+		sim_answer(REQUEST_START, 422, REFUSED);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	for (i = 0; i < 3; i++)
+		list_fails(job++, "start-time=1000-1500&");
+	for (i = 0; i < 5; i++)
+		list_fails(job++, "start-time=1000-1000&");
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_state(2, 1500), START_CONFLICT);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1500-1500&") != NULL);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 1500, "completed", 100) "]}");
+	CHECK_INT(sim_state(2, 1500), RUN_STATE__COUNT);
+	CHECK_INT(sim_waits(REQUEST_META), 0);
+	sim_end();
+}
+
 /* A run that a list has shown and that has ended: its stop is due. */
 static void
 stopping_run(void)
@@ -657,6 +705,7 @@ main(void)
 	test_both_wait();
 	test_repair_interval();
 	test_failures();
+	test_list_too_long();
 	test_stop_no_run();
 	test_old_version_twice();
 	return check_done();

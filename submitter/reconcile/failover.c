@@ -250,6 +250,7 @@ failover_frame(struct failover *b, struct reader *r)
 		return 0;
 	b->active = active;
 	b->reviewed = 0;
+	b->stale = active && b->job_list.busy;
 	role_update(b);
 	b->tries = 0;
 	if (!active)

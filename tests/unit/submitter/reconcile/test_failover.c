@@ -297,6 +297,40 @@ test_back(void)
 }
 
 /*
+ * A list that was requested before this suite became active does not show what
+ * the other suite has sent since: the jobs are listed again.  was_passive: the
+ * list is one of the passive suite, else one of an earlier takeover.
+ */
+static void
+test_list_before_takeover(int was_passive)
+{
+	begin();
+	if (was_passive) {
+		role(1, 0);
+		role(0, 0);
+	}
+	sim_put(1, 1000, 1100);
+	if (was_passive)
+		sim_run(6 * SIM_HOUR);
+	else {
+		role(1, 0);
+		role(0, 0);
+	}
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK(!role_is_passive(&sim));
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_end();
+}
+
+/*
  * A list shows the run while its start is under way, and its stop is sent.  The
  * answer to the start is not one to the stop.
  */
@@ -677,6 +711,8 @@ main(void)
 	test_many_clusters();
 	test_list_fails();
 	test_back();
+	test_list_before_takeover(0);
+	test_list_before_takeover(1);
 	test_start_under_way();
 	test_last_requeued();
 	test_rank();

@@ -385,6 +385,10 @@ failover_conf(struct failover *b)
 	role_update(b);
 	if (on && b->centre)
 		lease_update(b);
+	else if (on)
+		/* The first report may be that this suite is passive. */
+		timer_after(b->timer,
+		    1000 * conf_int(&b->s->w->conf, CONF_CC_POLL_INTERVAL));
 	if (on)
 		return;
 	b->until = 0;

@@ -274,6 +274,29 @@ test_list_fails(void)
 	sim_end();
 }
 
+/*
+ * A suite that was never active looks for the runs that the other suite has
+ * delivered: its spool would grow without limit.
+ */
+static void
+test_passive_lists(void)
+{
+	begin();
+	role(0, 1);
+	sim_put(1, 1000, 1100);
+	sim_run(6 * SIM_HOUR);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK(role_is_passive(&sim));
+	sim_put(2, 1001, 1100);
+	sim_run(6 * SIM_HOUR);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_end();
+}
+
 /* A takeover back and forth: the suite that was active sends nothing more. */
 static void
 test_back(void)
@@ -710,6 +733,7 @@ main(void)
 	test_published_again();
 	test_many_clusters();
 	test_list_fails();
+	test_passive_lists();
 	test_back();
 	test_list_before_takeover(0);
 	test_list_before_takeover(1);

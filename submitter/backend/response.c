@@ -69,6 +69,9 @@ static const struct rule {
 	{ W(STOP), 400, 400, "only running jobs can be stopped", SHAPE_OBJECT,
 	    RESULT_ALREADY_STOPPED },
 	/* other requests */
+	/* it has the run, and its database did not delete it */
+	{ W(DELETE), 422, 422, "deleting job failed", SHAPE_OBJECT,
+	    RESULT_RETRY },
 	{ W(META) | W(DELETE), 422, 422, NULL, SHAPE_OBJECT, RESULT_NO_RUN },
 	{ W(META) | W(DELETE), 404, 404, "finding job failed", SHAPE_OBJECT,
 	    RESULT_NO_RUN },

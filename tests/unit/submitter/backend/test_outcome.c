@@ -127,6 +127,9 @@ static const struct {
 	{ REQUEST_META, 422, UNPROC "\"finding job failed\"}", RESULT_NO_RUN },
 	{ REQUEST_DELETE, 422, UNPROC "\"finding job failed\"}",
 	    RESULT_NO_RUN },
+	{ REQUEST_DELETE, 422,
+	    UNPROC "\"deleting job failed: database is locked (5)\"}",
+	    RESULT_RETRY },
 	{ REQUEST_PROBE, 200, "{}", RESULT_UNREACHABLE },
 };
 

@@ -56,7 +56,6 @@ front_up() {
 front_down() {
 	kill "$front"
 	wait "$front"
-	ended_pid "$front"
 }
 # front_again AUTHORITY DAYS [ADDRESS]: with a new certificate
 front_again() {
@@ -177,7 +176,6 @@ broker_up() {
 broker_down() {	# NUMBER SIGNAL
 	kill -s "$2" "${broker[$1]}"
 	wait "${broker[$1]}"
-	ended_pid "${broker[$1]}"
 }
 # the number of the broker to which the suite is connected
 broker_used() {

@@ -101,7 +101,6 @@ seen_conf-dns() { [ ! -e "$copy" ] && [ -z "$SUITE_CONF_SERVER" ] && copy_answer
 act_configless-off() {
 	kill "$name_server"
 	wait "$name_server"
-	ended_pid "$name_server"
 	slurmds_with -f "$SLURM_CONF"
 	rm -rf /run/slurm
 	suite_conf_is "$SLURM_CONF"
@@ -132,7 +131,6 @@ sackd_up() {
 sackd_down() {
 	kill -s "$1" "$sackd"
 	wait "$sackd"
-	ended_pid "$sackd"
 }
 act_sackd-installed() {
 	install_fetched || return 1

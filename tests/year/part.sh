@@ -148,7 +148,6 @@ end_of_load() {
 	local d u
 	rm -f "$T/loading"
 	wait "$loader"
-	ended_pid "$loader"
 	for d in munged mariadbd slurmdbd slurmctld; do
 		lab ctl resume $d
 		lab ctl start $d

@@ -22,13 +22,14 @@ import time
 PATIENCE = int(os.environ.get("LAB_PATIENCE", "1"))
 ROW = 50         # ports between the rows of two labs
 RESERVED = 120   # seconds until a lab listens on all of its row
+RETAINED = 600   # seconds: a test stops what listens on its port, and starts it again
 
 
-def reserve(start):
-    """True if no other process has taken this row for a lab that is starting."""
+def reserve(start, seconds):
+    """True if no other process has taken this port, or the row that begins with it."""
     path = "/tmp/csa-ports.%d" % start
     try:
-        if time.time() - os.stat(path).st_mtime < RESERVED:
+        if time.time() - os.stat(path).st_mtime < seconds:
             return False
     except FileNotFoundError:
         pass
@@ -65,7 +66,7 @@ def free_ports(n):
     with open("/tmp/csa-ports.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for start in list(range(base, high - n, step)) + list(range(low, base, step)):
-            if is_free(start, n) and (chroot or n == 1 or reserve(start)):
+            if is_free(start, n) and (chroot or reserve(start, RETAINED if n == 1 else RESERVED)):
                 return start
     sys.exit("no free ports")
 

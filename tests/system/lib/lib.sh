@@ -138,19 +138,12 @@ cleanup() {
 	suite_kill
 	nats_down
 	backend_down
+	# the id of one that has ended may be that of a process of another test
 	for p in "${started_pids[@]}"; do
-		kill "$p" 2>/dev/null
+		[ "$(ps -o ppid= -p "$p" | tr -d ' ')" != $$ ] || kill "$p" 2>/dev/null
 	done
 	[ ! -e "$T/slurm/env.sh" ] || "$LAB/slurm" down "$T/slurm"
 	[ -n "${CSA_KEEP:-}" ] || [ $failures -gt 0 ] || rm -rf "${T:?}"
-}
-
-# ended_pid PID: this process has ended; another one may have its id by now
-ended_pid() {
-	local i
-	for i in "${!started_pids[@]}"; do
-		[ "${started_pids[i]}" != "$1" ] || unset "started_pids[i]"
-	done
 }
 
 # --- Slurm --------------------------------------------------------------------

@@ -152,10 +152,10 @@ class Load(threading.Thread):
             s.end_load()
 
 
-def make_world(folder):
+def make_world(folder, **more):
     real = ["alpha", "beta"][:int(os.environ.get("FANIN_REAL", "2"))]
     simulated = ["sim%02d" % i for i in range(1, 1 + int(os.environ.get("FANIN_SIMULATED", "3")))]
-    w = world.World(folder, os.environ["CSA_INST"], os.environ["CSA_BUILD"], real, simulated)
+    w = world.World(folder, os.environ["CSA_INST"], os.environ["CSA_BUILD"], real, simulated, **more)
     w.start()
     say("%d real and %d simulated clusters, %d leaf nodes, 3 brokers" % (len(real), len(simulated), len(w.leaf)))
     return w
@@ -237,6 +237,31 @@ def part_faults(folder, restore=False):
 def part_restore(folder):
     """A short run with the centre of yesterday."""
     part_faults(folder, restore=True)
+
+
+# --- outage: all links down, then the drain ----------------------------------------------
+
+def part_outage(folder):
+    """The rate at which the centre delivers what has waited at all clusters."""
+    import link_outage   # pylint: disable=import-outside-toplevel
+    seconds, runs = (int(os.environ.get("FANIN_" + n, d)) for n, d in (("OUTAGE", 3600), ("RUNS", 10000)))
+    os.environ["FANIN_REAL"] = "0"
+    w = make_world(folder, rate=runs / seconds / int(os.environ.get("FANIN_SIMULATED", "3")))
+    try:
+        time.sleep(30)
+        drain = link_outage.LinkOutage(w, say)
+        time.sleep(seconds)
+        say("the jobs end")
+        for s in w.slurm.values():
+            s.end_load()
+        ratio = drain.end()
+        bad = judge.judge(w, 180, 10**6)
+        check("lost 0, doubled 0, wrong 0, stop-race victims 0", bad == 0, bad)
+        check("0.9 of what cc-backend accepts", ratio >= 0.9, "%.2f" % ratio)
+        for s in [w.centre] + list(w.suites.values()):
+            logs_checked(s)
+    finally:
+        w.end()
 
 
 # --- demo ---------------------------------------------------------------------------------

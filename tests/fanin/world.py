@@ -180,8 +180,8 @@ class RealSlurm:
     """tests/lab/slurm in the namespace, and what it said of its jobs."""
     kind = "real"
 
-    def __init__(self, name, folder, prefix, port, build):
-        del build
+    def __init__(self, name, folder, prefix, port, build, rate):
+        del build, rate
         self.name, self.folder, self.prefix, self.watcher = name, folder + "/slurm", prefix, None
         run(*prefix, LAB + "/slurm", "up", self.folder, str(port),
             env=dict(os.environ, LAB_QUIET="1", LAB_TRUTH="1", LAB_BIG="1", LAB_CLUSTER=name, LAB_MINJOBAGE="60"))
@@ -226,7 +226,7 @@ class ManySlurm:
     """tests/bench/many: jobs by the clock, `rate` a second, each `life` seconds."""
     kind = "simulated"
 
-    def __init__(self, name, folder, prefix, port, build, rate=0.5, life=15):
+    def __init__(self, name, folder, prefix, port, build, rate, life=15):
         del port
         self.name, self.bin, self.prefix, self.rate, self.life = name, folder + "/bin", prefix, rate, life
         os.makedirs(self.bin)
@@ -327,7 +327,7 @@ def users():
 
 
 class World:
-    def __init__(self, folder, install, build, real, simulated):
+    def __init__(self, folder, install, build, real, simulated, rate=0.5):
         self.folder, self.install, self.build = folder, install, build
         self.names = real + simulated
         self.network = Network(self.names)
@@ -341,7 +341,7 @@ class World:
             kind = RealSlurm if c in real else ManySlurm
             os.makedirs("%s/%s" % (folder, c))
             self.slurm[c] = kind(c, "%s/%s" % (folder, c), inside(self.network.space(c)),
-                                 SLURM_PORTS + 50 * i, build)
+                                 SLURM_PORTS + 50 * i, build, rate)
         users()
         for i, c in enumerate(self.names):
             self.cluster(c, i % 2 == 0)

@@ -31,6 +31,13 @@
 #define IN_MAX	     4096
 #define IN_BYTES_MAX (64u * 1024 * 1024)
 /*
+ * ns that the first message after a pause waits for others: a message alone
+ * wakes two threads and the event loop.  The loop takes at least so many at once
+ * from a queue that does not become empty.
+ */
+#define GATHER_NS 5000000
+#define IN_TURN	  64
+/*
  * The permissions of the centre's NATS user have this prefix: no other user may
  * subscribe to its subjects.
  */
@@ -85,8 +92,8 @@ ins_free(struct link_ins *ins)
 	}
 }
 
-static void
-outs_free(struct link_outs *outs)
+void
+link_outs_free(struct link_outs *outs)
 {
 	struct link_out *out;
 
@@ -133,8 +140,8 @@ on_closed(natsConnection *nc, void *arg)
 	pthread_mutex_unlock(&lt->lock);
 }
 
-/* The lock is held.  Returns 1 when the loop must be woken. */
-static int
+/* The lock is held. */
+static void
 in_add(struct link_thread *lt, struct link_in *in)
 {
 	size_t len = (size_t)natsMsg_GetDataLength(in->msg);
@@ -142,11 +149,37 @@ in_add(struct link_thread *lt, struct link_in *in)
 	if (lt->n_in >= IN_MAX || lt->in_bytes + len > IN_BYTES_MAX) {
 		lt->flooded = lt->closed = 1;
 		pthread_cond_signal(&lt->cond);
-		return 0;
+		return;
 	}
 	STAILQ_INSERT_TAIL(&lt->in, in, link);
 	lt->in_bytes += len;
-	return lt->n_in++ == 0;
+	lt->n_in++;
+}
+
+/* Of the thread of libnats: there was no further message. */
+static _Thread_local int rested;
+
+static void
+gather(void)
+{
+	static const struct timespec pause = { 0, GATHER_NS };
+
+	if (rested)
+		nanosleep(&pause, NULL);
+	rested = 0;
+}
+
+/* Wakes the loop for the last message that libnats has for now. */
+static void
+in_added(struct link_thread *lt, natsSubscription *sub, unsigned n_in)
+{
+	int pending = 0;
+
+	if (natsSubscription_GetPending(sub, &pending, NULL) != NATS_OK)
+		pending = 0;
+	rested = pending == 0;
+	if (rested || n_in % IN_TURN == 0)
+		wake_loop(lt);
 }
 
 /* In a thread of libnats: a message of the inbox. */
@@ -155,15 +188,17 @@ on_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
 {
 	struct link_thread *lt = arg;
 	struct link_in *in = malloc(sizeof(*in));
-	int wake = 0, taken = 0;
+	unsigned n_in = 0;
+	int taken = 0;
 
-	(void)sub;
+	gather();
 	if (in != NULL) {
 		in->msg = msg;
 		pthread_mutex_lock(&lt->lock);
 		if (nc == lt->nc && !lt->closed) {
-			wake = in_add(lt, in);
+			in_add(lt, in);
 			taken = !lt->closed;
+			n_in = lt->n_in;
 		}
 		pthread_mutex_unlock(&lt->lock);
 	}
@@ -172,8 +207,7 @@ on_message(natsConnection *nc, natsSubscription *sub, natsMsg *msg, void *arg)
 		natsMsg_Destroy(msg);
 		free(in);
 	}
-	if (wake)
-		wake_loop(lt);
+	in_added(lt, sub, n_in);
 }
 
 static void
@@ -188,7 +222,7 @@ connection_end(struct link_thread *lt)
 	ins_free(&lt->in);
 	lt->n_in = 0;
 	lt->in_bytes = 0;
-	outs_free(&lt->out);
+	link_outs_free(&lt->out);
 	pthread_mutex_unlock(&lt->lock);
 	natsSubscription_Destroy(lt->sub);
 	lt->sub = NULL;
@@ -320,7 +354,7 @@ publish_all(struct link_thread *lt, struct link_outs *outs)
 		if (s == NATS_MAX_PAYLOAD || s == NATS_INVALID_SUBJECT)
 			s = NATS_OK;
 	}
-	outs_free(outs);
+	link_outs_free(outs);
 	if (s == NATS_OK || lt->nc == NULL)
 		return;
 	nats_error_text(lt->nc, s, why, sizeof(why));
@@ -444,7 +478,7 @@ link_thread_free(struct link_thread *lt)
 	}
 	lt->running = 0;
 	ins_free(&lt->in);
-	outs_free(&lt->out);
+	link_outs_free(&lt->out);
 	nats_target_free(lt->target);
 	lt->target = NULL;
 	close(lt->fd);
@@ -476,7 +510,7 @@ void
 link_thread_disconnect(struct link_thread *lt)
 {
 	pthread_mutex_lock(&lt->lock);
-	outs_free(&lt->out);
+	link_outs_free(&lt->out);
 	nats_target_free(lt->target);
 	lt->target = NULL;
 	lt->drop = 1;
@@ -487,16 +521,12 @@ link_thread_disconnect(struct link_thread *lt)
 }
 
 void
-link_thread_put(struct link_thread *lt, struct link_out *out)
+link_thread_put(struct link_thread *lt, struct link_outs *outs)
 {
-	int first;
-
 	pthread_mutex_lock(&lt->lock);
-	first = STAILQ_EMPTY(&lt->out);
-	STAILQ_INSERT_TAIL(&lt->out, out, link);
-	if (first)
-		pthread_cond_signal(&lt->cond);
+	STAILQ_CONCAT(&lt->out, outs);
 	pthread_mutex_unlock(&lt->lock);
+	pthread_cond_signal(&lt->cond);
 }
 
 void

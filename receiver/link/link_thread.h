@@ -68,8 +68,9 @@ int link_thread_fd(const struct link_thread *lt);
  */
 int link_thread_connect(struct link_thread *lt, struct nats_target *t);
 void link_thread_disconnect(struct link_thread *lt);
-/* Takes the message.  It is dropped when the connection ends before. */
-void link_thread_put(struct link_thread *lt, struct link_out *out);
+/* Takes the messages.  They are dropped when the connection ends before. */
+void link_thread_put(struct link_thread *lt, struct link_outs *outs);
+void link_outs_free(struct link_outs *outs);
 /*
  * Moves the messages of the present connection to in, owned by the caller, and
  * copies the state.

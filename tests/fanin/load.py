@@ -4,7 +4,8 @@
 A process publishes the records that the submitters of CLUSTERS clusters would
 publish: RATE starts and RATE ends a second of each, each run LIFE seconds long.
 Figures: memory and processor time of the centre, time from the publication of a
-start to cc-backend.
+start to cc-backend.  Then cc-backend is away for a third of the time: processor
+time from the stream to the spool alone.
 """
 import collections
 import json
@@ -39,7 +40,7 @@ def record(cluster, job, start, end=None):
     return json.dumps(r, separators=(",", ":"))
 
 
-def publish(folder, clusters, rate, seconds):
+def publish(folder, clusters, rate, seconds, first=1000):
     """In a process of its own: prints a line for each start, then the sum as JSON."""
     names = ["load%03d" % i for i in range(clusters)]
     clients = [Client(brokers.NAMES[i % 3] + brokers.DOMAIN, folder + "/tls/ca.pem", c, timeout=30)
@@ -57,7 +58,7 @@ def publish(folder, clusters, rate, seconds):
         for i in range(clusters):
             # clusters begin one after the other within a second
             while jobs[i] < total and begin + (jobs[i] + i / clusters) / rate <= now:
-                job, start = 1000 + jobs[i], int(now)
+                job, start = first + jobs[i], int(now)
                 put(i, job, start)
                 starts.write("%s %d %d %.3f\n" % (names[i], job, start, now))
                 ends.append((now + LIFE, i, job, start))
@@ -161,18 +162,53 @@ def measure(folder, install, build, clusters, rate, seconds):
 
 
 def streams_read(centre):
-    return len(set(re.findall(r"stream (\S+) is read from message", brokers.read(centre.log()))))
+    return len(set(re.findall(r"stream (CC_RECORD_\S+) is read from message", brokers.read(centre.log()))))
+
+
+def generate(folder, *args):
+    return subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.path.insert(0, %r); import load; load.publish%r"
+         % (world.HERE, (folder,) + args)], stdout=subprocess.PIPE, text=True)
+
+
+def generated(generator, sampler):
+    while generator.poll() is None:
+        sampler.memory()
+        time.sleep(1)
+    return json.loads(generator.stdout.read())
+
+
+def costs(sampler, before, sent, what):
+    """Prints microseconds a record of each process."""
+    after, tick, total = sampler.ticks(), os.sysconf("SC_CLK_TCK"), 0
+    for role in "receiver", "submitter":
+        us = (after.get(role, 0) - before.get(role, 0)) / tick * 1e6 / max(1, sent)
+        total += us
+        figure("processor time of the %s, %s" % (role, what), "%.0f us a record" % us)
+    figure("processor time of both, %s" % what, "%.0f us a record" % total)
+
+
+def stored(centre):
+    """Records that the submitter has stored since its start."""
+    found = re.search(r"^\s+records\s+(\d+)", centre.ctl("status", "-v"), re.M)
+    return int(found[1]) if found else 0
+
+
+def to_spool(folder, centre, backend, sampler, clusters, rate, seconds):
+    """cc-backend is away."""
+    backend.kill()
+    time.sleep(3)
+    known, before = stored(centre), sampler.ticks()
+    sent = generated(generate(folder, clusters, rate, seconds, 500000), sampler)["sent"]
+    if not wait(60, lambda: stored(centre) >= known + sent):
+        print("   %d of %d records were stored" % (stored(centre) - known, sent))
+    costs(sampler, before, sent, "stream to spool")
+    backend.start()
 
 
 def phases(folder, centre, backend, sampler, clusters, rate, seconds):
     before = sampler.ticks()
-    generator = subprocess.Popen(
-        [sys.executable, "-c", "import sys; sys.path.insert(0, %r); import load; load.publish(%r, %d, %f, %f)"
-         % (world.HERE, folder, clusters, rate, seconds)], stdout=subprocess.PIPE, text=True)
-    while generator.poll() is None:
-        sampler.memory()
-        time.sleep(1)
-    result = json.loads(generator.stdout.read())
+    result = generated(generate(folder, clusters, rate, seconds), sampler)
     sent = result["sent"]
     figure("records published (%d clusters, %.1f starts and ends a second each)" % (clusters, rate),
            "%d in %.0f s, %d acknowledged, %d refused %s" % (sent, result["seconds"], result["acknowledged"],
@@ -183,15 +219,14 @@ def phases(folder, centre, backend, sampler, clusters, rate, seconds):
         sampler.memory()
         return not expected.backend_jobs(backend.url, token, running=True)[0] and centre.nothing_waits()
     done = wait(300, all_ended)
-    after = sampler.ticks()
-    tick = os.sysconf("SC_CLK_TCK")
-    for role in "receiver", "submitter":
-        us = (after.get(role, 0) - before.get(role, 0)) / tick * 1e6
-        figure("processor time of the %s" % role, "%.0f us a record" % (us / max(1, sent)))
+    costs(sampler, before, sent, "stream to cc-backend")
     figure("memory of the centre, largest PSS of all processes", "%.1f MiB" % (sampler.most / 1024))
     late, missing = lags(folder, backend.ledger)
     if late:
         figure("start published to start at cc-backend, p50, p99, largest",
                "%.2f s, %.2f s, %.2f s" % (late[len(late) // 2], late[int(len(late) * 0.99)], late[-1]))
+    to_spool(folder, centre, backend, sampler, clusters, rate, seconds / 3)
+    done = wait(300, all_ended) and done
+    missing += lags(folder, backend.ledger)[1]
     figure("starts that did not arrive; all ended", "%d; %s" % (missing, "yes" if done else "no"))
     return missing + (not done)

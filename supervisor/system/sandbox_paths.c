@@ -22,8 +22,12 @@
 #define SUBMITTER_NOFILE 512
 #define EXPORTER_NOFILE	 64 /* connections, twice */
 #define RECEIVER_NOFILE	 64 /* connections, twice */
-#define SUBMITTER_NPROC	 64 /* threads of libnats and curl, twice */
-#define RECEIVER_NPROC	 64 /* threads of libnats, twice */
+/*
+ * Threads of libnats and curl.  All daemons of a host have the same user: so many
+ * are enough for 50.
+ */
+#define SUBMITTER_NPROC 512
+#define RECEIVER_NPROC	512
 /* slurmUser may be the user of slurmctld, whose threads count, too. */
 #define RUNNER_NPROC 4096
 

@@ -256,7 +256,8 @@ class ManySlurm:
         return self.begin + int(k / self.rate)
 
     def end_load(self):
-        self.count = max(0, int((time.time() + 1 - self.begin) * self.rate))
+        # those of the next second begin, too
+        self.count = max(0, int((time.time() + 1 - self.begin) * self.rate) + 1)
         self.jobs()
         time.sleep(max(0.0, self.start_of(self.count) + self.life + 1 - time.time()))
 

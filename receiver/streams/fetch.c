@@ -221,7 +221,7 @@ fetch_forget(struct streams *t, const struct stream *st)
  * acknowledges it.
  */
 static void
-unacked_add(struct stream *st, uint64_t frame, uint64_t sequence,
+unacked_add(struct stream *st, uint64_t frame, const struct api_ack *ack,
     const struct link_message *m)
 {
 	struct unacked *u = malloc(sizeof(*u));
@@ -235,7 +235,8 @@ unacked_add(struct stream *st, uint64_t frame, uint64_t sequence,
 	}
 	u->stream = st;
 	u->frame = frame;
-	u->sequence = sequence;
+	u->sequence = ack->sequence;
+	u->time = ack->time;
 	u->bytes = m->len;
 	TAILQ_INSERT_TAIL(&st->t->unacked, u, link);
 	st->unacked++;
@@ -279,15 +280,24 @@ message_new(struct stream *st, const struct api_ack *ack,
 		.times = ack->delivered,
 		.data = m->data,
 		.len = m->len };
+	struct unacked *u = unacked_find(st, ack->sequence);
 	uint64_t frame = 0;
 
+	/* The message is read again, and waits for the submitter. */
+	if (u != NULL && u->time == ack->time) {
+		known_again(st, ack->sequence, m);
+		window_take(&st->window);
+		return;
+	}
 	st->received++;
 	st->last = (int64_t)(ack->time / 1000000000);
-	st->gap_times = 0;
-	st->failures = 0;
+	if (ack->sequence > st->again) {
+		st->gap_times = 0;
+		st->failures = 0;
+	}
 	switch (st->t->ops->message(&sm, &frame, st->t->arg)) {
 	case STREAM_SENT:
-		unacked_add(st, frame, ack->sequence, m);
+		unacked_add(st, frame, ack, m);
 		window_take(&st->window);
 		break;
 	case STREAM_DONE:
@@ -398,9 +408,11 @@ fetch_message(struct stream *st, const struct api_ack *ack,
 void
 fetch_position(struct stream *st)
 {
-	if (st->step != STEP_READ || st->told == st->window.taken)
+	uint64_t at = stream_read_up_to(st);
+
+	if (st->step != STEP_READ || st->told == at)
 		return;
-	st->told = st->window.taken;
+	st->told = at;
 	st->t->ops->position(st->cluster, st->identity, st->told, st->t->arg);
 }
 

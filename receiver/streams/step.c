@@ -136,12 +136,36 @@ begin_again(struct stream *st, const char *why)
 	window_init(&st->window, 0);
 }
 
+/*
+ * Messages that are read again when a consumer is made.  The replicas of a stream
+ * may count differently: after kills of brokers, nats-server 2.9.10 had the same
+ * messages at numbers that differ by up to 8, and a consumer that moved to another
+ * broker left messages out.  Known runs do not change.
+ */
+#define AGAIN 64
+
+static void
+read_again(struct stream *st, uint64_t first)
+{
+	uint64_t from;
+
+	st->again = st->window.taken;
+	from = st->again > AGAIN ? st->again - AGAIN : 0;
+	if (first > 0 && from < first - 1)
+		from = first - 1;
+	if (from < st->again)
+		window_init(&st->window, from);
+}
+
 /* Finds the position in the stream that exists now. */
 static void
 position_find(struct stream *st, const struct api_answer *a)
 {
 	int known = st->identity != 0 && st->identity == a->created;
 
+	/* The consumer before this one did not reach the position. */
+	if (st->window.taken < st->again)
+		window_init(&st->window, st->again);
 	if (st->identity != 0 && !known)
 		begin_again(st, "the stream was made anew since it was read");
 	else if (st->window.taken > a->last) {
@@ -149,12 +173,13 @@ position_find(struct stream *st, const struct api_answer *a)
 		known = 0;
 	}
 	st->identity = a->created;
-	if (a->first <= st->window.taken + 1)
-		return;
-	if (known)
-		lost_until(st, a->first - 1);
-	else
-		window_init(&st->window, a->first - 1);
+	if (a->first > st->window.taken + 1) {
+		if (known)
+			lost_until(st, a->first - 1);
+		else
+			window_init(&st->window, a->first - 1);
+	}
+	read_again(st, a->first);
 }
 
 /*

@@ -41,6 +41,12 @@ stream_token(struct stream *st)
 	return token;
 }
 
+uint64_t
+stream_read_up_to(const struct stream *st)
+{
+	return st->window.taken > st->again ? st->window.taken : st->again;
+}
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -231,6 +237,7 @@ streams_reset(struct streams *t)
 		t->list[i]->identity = 0;
 		t->list[i]->on_hold = 0;
 		window_init(&t->list[i]->window, 0);
+		t->list[i]->again = 0;
 	}
 }
 
@@ -244,6 +251,7 @@ streams_position(struct streams *t, const char *cluster, uint64_t identity,
 		return;
 	st->identity = identity;
 	window_init(&st->window, sequence);
+	st->again = 0;
 	st->told = sequence;
 }
 
@@ -367,7 +375,7 @@ streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 					       st->wrong;
 	to->loss = st->loss;
 	to->ready = st->step == STEP_READ && !st->on_hold;
-	to->taken = st->window.taken;
+	to->taken = stream_read_up_to(st);
 	to->waiting = st->waiting;
 	to->unacked = st->unacked;
 	to->held = st->window.held;

@@ -34,6 +34,7 @@ struct unacked {
 	struct stream *stream;
 	uint64_t frame;
 	uint64_t sequence;
+	uint64_t time; /* ns, of the broker */
 	size_t bytes;
 	char *ack; /* subject; owned */
 };
@@ -64,6 +65,7 @@ struct stream {
 	uint64_t identity;	 /* of window; 0 = unknown */
 	struct window window;
 	uint64_t told;	    /* position that the owner has */
+	uint64_t again;	    /* up to this one, messages are read again */
 	unsigned gap_times; /* gaps seen since the last message */
 	uint64_t waiting;   /* messages at the broker */
 	uint64_t end;	    /* the last message when the reading began */
@@ -129,5 +131,7 @@ void fetch_forget(struct streams *t, const struct stream *st);
 void stream_timer(struct stream *st, int ms);
 /* "INDEX.SERIAL" of a new request. */
 const char *stream_token(struct stream *st);
+/* The last message that was read, also while messages are read again. */
+uint64_t stream_read_up_to(const struct stream *st);
 
 #endif

@@ -68,7 +68,7 @@ void reconcile_status(struct reconcile *r, uint64_t request);
 /* slurm_lookup.c: runs that the collector looks up in Slurm */
 
 struct slurm_lookup *slurm_lookup_new(struct submitter *s);
-/* All runs in doubt are looked up. */
+/* All runs in doubt are looked up; at a centre also those that are open for long. */
 void slurm_lookup_in_doubt(struct slurm_lookup *k);
 /*
  * A record of the run with this row was stored.  If the run waits for an

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <event2/event.h>
 
@@ -17,7 +18,8 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/spool.h"
 
-#define LOOKUP_BATCH   256   /* keys of one lookup */
+#define LOOKUP_BATCH   256 /* keys of one lookup */
+#define OPEN_S	       300 /* a centre looks up runs that are open for longer */
 #define REUSED_REPEATS 30000 /* ms between two lookups of a reused id */
 
 /* The message under construction for one cluster. */
@@ -110,10 +112,22 @@ batches_end(struct slurm_lookup *k)
 	k->n_batches = k->cap_batches = 0;
 }
 
+/*
+ * The message with the end of a run may be lost at a broker that had acknowledged
+ * it.  The cluster publishes a run again that it is asked about.
+ */
+static int
+is_open_long(struct spool *sp, const struct spool_run *run)
+{
+	return spool_policy(sp)->from_stream &&
+	    run->state[DEST_REST] == START_COMMITTED &&
+	    (int64_t)time(NULL) - run->key.start > OPEN_S;
+}
+
 static int
 add_in_doubt(struct spool *sp, struct spool_run *run, void *arg)
 {
-	if (run->flags & RUN_IN_DOUBT)
+	if ((run->flags & RUN_IN_DOUBT) || is_open_long(sp, run))
 		batch_add(arg, run);
 	return 0;
 }

@@ -312,7 +312,7 @@ test_current(void)
 static void
 test_position(void)
 {
-	struct streams *t = started(41, 1, 90, "\"opt_start_seq\":42,");
+	struct streams *t = started(41, 42, 90, "\"opt_start_seq\":42,");
 
 	invalid = 43;
 	message(t, 42, 1, 2);
@@ -520,7 +520,7 @@ test_other_stream(void)
 	CHECK_INT(position, 1);
 	stop(t);
 	/* the stream of the position */
-	t = started(10, 1, 20, "\"opt_start_seq\":11,");
+	t = started(10, 11, 20, "\"opt_start_seq\":11,");
 	CHECK(status_of(t).renewed == 0);
 	stop(t);
 }
@@ -538,7 +538,7 @@ test_gap(void)
 	CHECK(!status_of(t).ready);
 	CHECK(strstr(status_of(t).problem, "message 2 did not arrive") != NULL);
 	retry(t);
-	read_from(t, 1, 9, "\"opt_start_seq\":2,");
+	read_from(t, 2, 9, "\"opt_start_seq\":2,");
 	one(t, 2);
 	one(t, 3);
 	CHECK_INT(n_got, 3);
@@ -548,12 +548,70 @@ test_gap(void)
 		one(t, 6);
 		CHECK_INT(n_got, 3);
 		retry(t);
-		read_from(t, 1, 9, "\"opt_start_seq\":4,");
+		read_from(t, 4, 9, "\"opt_start_seq\":4,");
 	}
 	one(t, 6);
 	CHECK_INT(n_got, 4);
 	CHECK_INT(position, 6);
 	CHECK_INT(status_of(t).expired, 2);
+	stop(t);
+}
+
+/*
+ * The last messages are read again, because another replica may have the same
+ * messages at other numbers.  The position does not go back.
+ */
+static void
+test_read_again(void)
+{
+	struct streams *t = started(100, 1, 200, "\"opt_start_seq\":37,");
+	uint64_t i;
+
+	CHECK_INT(status_of(t).taken, 100);
+	for (i = 37; i < 50; i++)
+		one(t, i);
+	CHECK_INT(n_got, 13);
+	CHECK_INT(n_positions, 0);
+	/* a gap in these messages is skipped in the end, too */
+	for (i = 0; i < 3; i++) {
+		one(t, 52);
+		retry(t);
+		read_from(t, 1, 200, "\"opt_start_seq\":37,");
+		n_got = 0;
+		for (uint64_t k = 37; k < 50; k++)
+			one(t, k);
+		CHECK_INT(n_got, 0); /* they wait for the submitter */
+	}
+	one(t, 52);
+	CHECK_INT(n_got, 1);
+	CHECK_STR(status_of(t).problem, "");
+	for (i = 53; i <= 101; i++)
+		one(t, i);
+	CHECK_INT(n_positions, 1);
+	CHECK_INT(position, 101);
+	/* the next consumer begins before this position */
+	streams_acked(t, frames);
+	streams_link(t, 0);
+	streams_link(t, 1);
+	read_from(t, 1, 200, "\"opt_start_seq\":38,");
+	n_got = 0;
+	one(t, 38);
+	CHECK_INT(n_got, 1);
+	CHECK_INT(position, 101);
+	stop(t);
+	/* messages that have expired in this range are not lost */
+	t = started(100, 90, 200, "\"opt_start_seq\":90,");
+	CHECK_INT(status_of(t).expired, 0);
+	/* another number of a message that waits for the submitter */
+	one(t, 90);
+	t->unacked.tqh_first->time++;
+	streams_link(t, 0);
+	streams_link(t, 1);
+	read_from(t, 1, 200, "\"opt_start_seq\":37,");
+	n_got = 0;
+	for (i = 37; i <= 90; i++)
+		one(t, i);
+	CHECK_INT(n_got, 54);
 	stop(t);
 }
 
@@ -574,7 +632,7 @@ test_submitter_lost(void)
 	CHECK_INT(n_sent, seen);
 	streams_position(t, "alpha", IDENTITY, 1);
 	streams_begin(t);
-	read_from(t, 1, 9, "\"opt_start_seq\":2,");
+	read_from(t, 2, 9, "\"opt_start_seq\":2,");
 	one(t, 2);
 	CHECK_INT(n_got, 3);
 	CHECK_INT(count(0, "$JS.ACK."), 0);
@@ -594,7 +652,7 @@ test_connection_lost(void)
 	CHECK_INT(n_got, 1);
 	up = 1;
 	streams_link(t, 1);
-	read_from(t, 1, 9, "\"opt_start_seq\":2,");
+	read_from(t, 2, 9, "\"opt_start_seq\":2,");
 	one(t, 2);
 	CHECK_INT(n_got, 2);
 	streams_acked(t, frames);
@@ -666,10 +724,10 @@ test_consumer_lost(void)
 	status(t, s, 409, "Consumer Deleted");
 	CHECK(strstr(status_of(t).problem, "Consumer Deleted") != NULL);
 	retry(t);
-	s = read_from(t, 1, 9, "\"opt_start_seq\":2,");
+	s = read_from(t, 2, 9, "\"opt_start_seq\":2,");
 	status(t, s, 503, "No Responders");
 	retry(t);
-	read_from(t, 1, 9, "\"opt_start_seq\":2,");
+	read_from(t, 2, 9, "\"opt_start_seq\":2,");
 	stop(t);
 }
 
@@ -899,6 +957,7 @@ main(void)
 	test_expired();
 	test_other_stream();
 	test_gap();
+	test_read_again();
 	test_submitter_lost();
 	test_connection_lost();
 	test_pause();

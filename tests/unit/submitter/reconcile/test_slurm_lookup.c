@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "submitter/reconcile/reconcile.h"
 #include "tests/unit/channel_pair.h"
@@ -227,6 +228,32 @@ test_clusters(void)
 	end();
 }
 
+/* A centre asks about runs that are open for more than five minutes. */
+static void
+test_open_long(void)
+{
+	int64_t now = time(NULL);
+	struct spool_run run;
+	struct run_key key;
+	int from_stream, age;
+
+	for (from_stream = 0; from_stream < 2; from_stream++)
+		for (age = 200; age <= 400; age += 200) {
+			begin();
+			spool_policy(sim.spool)->from_stream = from_stream;
+			record(now - age, now - age, 0);
+			key = key_of(now - age);
+			CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+			run.state[DEST_REST] = START_COMMITTED;
+			CHECK_INT(spool_save(sim.spool, &run), 0);
+			slurm_lookup_in_doubt(sim.lookup);
+			pass(0);
+			CHECK_INT(n_lookups, from_stream && age == 400);
+			spool_policy(sim.spool)->from_stream = 0;
+			end();
+		}
+}
+
 int
 main(void)
 {
@@ -234,5 +261,6 @@ main(void)
 	test_known();
 	test_one_answer();
 	test_clusters();
+	test_open_long();
 	return check_done();
 }

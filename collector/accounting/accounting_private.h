@@ -39,6 +39,7 @@ struct acct_range {
 	int64_t to;	/* 0 = open */
 	int64_t at;	/* start of the next slice */
 	unsigned tries; /* queries of this slice */
+	unsigned number; /* of the backfill; 0 = another kind */
 };
 
 #define DUE_POLL     1u
@@ -58,6 +59,7 @@ struct accounting {
 	struct acct_range range;
 	int64_t gapless; /* the polls read all from this time on; 0 = none */
 	struct acct_range backfill; /* at: start of the rest */
+	unsigned backfills;    /* requests */
 	int dry_run;	       /* of the backfill: its records are not stored */
 	int64_t backfill_next; /* monotonic s: no query before */
 	/*

@@ -85,6 +85,7 @@ range_set(struct acct_range *r, enum range_kind kind, int64_t from, int64_t to)
 	r->to = to;
 	r->at = from;
 	r->tries = 0;
+	r->number = 0;
 }
 
 void
@@ -172,6 +173,10 @@ acct_day(struct accounting *l)
 int
 acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 {
+	if (from == 0 && to == 0) {
+		l->due &= ~DUE_BACKFILL;
+		return 0;
+	}
 	if (from <= 0 || to <= from)
 		return -1;
 	range_want(l, DUE_BACKFILL);
@@ -179,8 +184,17 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 	l->backfill_rows = 0;
 	idmap_clear(&l->steps_sent[1]);
 	range_set(&l->backfill, RANGE_BACKFILL, from, to);
+	l->backfill.number = ++l->backfills;
 	acct_kick(l);
 	return 0;
+}
+
+/* Is the slice one of a backfill that has ended since? */
+static int
+backfill_is_over(const struct accounting *l)
+{
+	return l->range.kind == RANGE_BACKFILL &&
+	    (!(l->due & DUE_BACKFILL) || l->range.number != l->backfill.number);
 }
 
 /*
@@ -190,14 +204,13 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 static void
 backfill_slice(struct accounting *l, int proved)
 {
-	int same = l->range.from == l->backfill.from &&
-	    l->range.to == l->backfill.to;
+	int over = backfill_is_over(l);
 
 	if (!proved)
 		l->backfill_next = now_s() + BACKFILL_WAIT_S;
-	else if (same)
+	else if (!over)
 		l->backfill.at = l->range.at;
-	if (proved && same && l->backfill.at >= l->backfill.to) {
+	if (proved && !over && l->backfill.at >= l->backfill.to) {
 		l->due &= ~DUE_BACKFILL;
 		outbox_backfilled(l->c->outbox, l->c, l->backfill.to);
 		log_info("backfill%s: read up to %s, %llu rows",
@@ -369,6 +382,10 @@ slice_end(struct accounting *l)
 		    cluster_suffix(c), time_text(l->slice_to),
 		    (unsigned long long)l->reader.rows);
 	l->c->trim |= l->reader.rows >= TRIM_ROWS;
+	if (backfill_is_over(l)) {
+		range_done(l);
+		return;
+	}
 	if (l->range.kind != RANGE_POLL) {
 		if (l->sentinel.job == 0)
 			sentinel_adopt(l);
@@ -451,6 +468,8 @@ on_range_row(struct job_snapshot *s, void *arg)
 	unsigned may;
 
 	l->rows_read++;
+	if (backfill_is_over(l))
+		return 0;
 	if (l->range.kind == RANGE_BACKFILL)
 		l->backfill_rows++;
 	sentinel_row(l, s);

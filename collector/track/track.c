@@ -101,6 +101,9 @@ track_ended(struct cluster *c, struct open_run *run, const struct job *job,
 	    int64_t) = job->flags & JOB_NEVER_RAN ? done_put_false_start :
 						    done_put;
 
+	/* The admin may cancel a backfill: its rows are sent again without it. */
+	if (run == NULL && (job->flags & JOB_BACKFILL))
+		return;
 	put(&c->done, job->key.job, job->key.start);
 	if (start_shown != job->key.start)
 		put(&c->done, job->key.job, start_shown);

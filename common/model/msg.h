@@ -88,13 +88,14 @@ enum msg_type {
 	MSG_NODES,     /* node states of one cluster (job.h) */
 	/* u64 seq, str cluster, u64 lookup, run keys unknown to Slurm */
 	MSG_NOT_FOUND,
-	MSG_RECORD_ACK,	    /* u64: durable up to this sequence number */
-	MSG_RESUME_FROM,    /* str cluster, i64 resume point (0 = none) */
-	MSG_OPEN_RUNS,	    /* u8 OPEN_RUNS_ bits, open runs of the spool */
-	MSG_LOOKUP,	    /* str cluster, u64 lookup, run keys to look up */
-	MSG_POLL_NOW,	    /* all clusters; no payload */
-	MSG_BACKFILL_RANGE, /* str cluster, i64 from, i64 to, u8 1 = dry run */
-	MSG_FLOW,	    /* u8: 1 = pause, 0 = continue */
+	MSG_RECORD_ACK,	 /* u64: durable up to this sequence number */
+	MSG_RESUME_FROM, /* str cluster, i64 resume point (0 = none) */
+	MSG_OPEN_RUNS,	 /* u8 OPEN_RUNS_ bits, open runs of the spool */
+	MSG_LOOKUP,	 /* str cluster, u64 lookup, run keys to look up */
+	MSG_POLL_NOW,	 /* all clusters; no payload */
+	/* str cluster, i64 from, i64 to (both 0 = no more), u8 1 = dry run */
+	MSG_BACKFILL_RANGE,
+	MSG_FLOW, /* u8: 1 = pause, 0 = continue */
 	/* u8: 1 = the controller on this host is active, u8 rank from 0 */
 	MSG_CONTROLLER_ROLE,
 	/* exporter and supervisor; the header's id is that of the scrape */

@@ -30,23 +30,31 @@
 
 /* --- chunks --- */
 
+/* from and to 0: nothing more is to be read. */
 static void
-chunk_ask(struct backfill *b)
+range_send(struct backfill *b, int64_t from, int64_t to)
 {
 	struct channel *c = submitter_feeder(b->s);
 	struct writer w;
 
-	b->step = BACKFILL_ASKED;
-	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
 	if (c == NULL)
-		return; /* backfill_peer() asks */
+		return;
 	wr_init(&w, 256);
 	wr_str(&w, b->whose.cluster);
-	wr_i64(&w, b->at);
-	wr_i64(&w, b->chunk_to);
+	wr_i64(&w, from);
+	wr_i64(&w, to);
 	wr_u8(&w, b->look != 0);
 	channel_send(c, MSG_BACKFILL_RANGE, 0, &w, -1);
 	wr_clear(&w);
+}
+
+/* Without a collector, backfill_peer() repeats it. */
+static void
+chunk_ask(struct backfill *b)
+{
+	b->step = BACKFILL_ASKED;
+	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
+	range_send(b, b->at, b->chunk_to);
 }
 
 void
@@ -82,6 +90,8 @@ next(struct backfill *b)
 	if (!b->look && release_waiting(b) > 0) {
 		b->step = BACKFILL_LIST;
 		release_list(b);
+	} else if (!b->active && !b->look) {
+		b->step = BACKFILL_IDLE; /* late records are released */
 	} else if (b->at >= b->to && b->nats && !b->look) {
 		nats_walk_begin(b);
 	} else if (b->at >= b->to) {
@@ -142,6 +152,11 @@ backfill_record(struct backfill *b, enum spool_put put)
 	b->seen++;
 	if (put == PUT_NEW)
 		b->added++;
+	/* It was on its way when the backfill was cancelled. */
+	if (b->step == BACKFILL_IDLE) {
+		b->step = BACKFILL_NEXT;
+		window_soon(b, RETRY_MS);
+	}
 }
 
 void
@@ -293,6 +308,7 @@ end_early(struct backfill *b, char *text, size_t size)
 	b->active = 0;
 	b->waits_until = 0;
 	nats_policy(b);
+	range_send(b, 0, 0);
 	/* Its end may come in the list step of the next command. */
 	b->stale = b->job_list.busy;
 	b->step = BACKFILL_IDLE;

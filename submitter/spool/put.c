@@ -504,6 +504,18 @@ done:
 	return rc;
 }
 
+/* A run that was found without the backfill does not wait for its list. */
+static enum spool_put
+held_found(struct spool *sp, struct spool_run *run, enum spool_put rc)
+{
+	if ((rc != PUT_MERGED && rc != PUT_KNOWN) || run->id == 0 ||
+	    (run->state[DEST_REST] != BACKFILL_HELD &&
+		run->state[DEST_NATS] != BACKFILL_HELD) ||
+	    spool_is_done(sp, &run->key))
+		return rc;
+	return spool_release_backfill(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;
+}
+
 /* `backfill --nats` publishes a run again that waits for REST, too. */
 static enum spool_put
 put_row(struct spool *sp, struct spool_run *run, struct job *job)
@@ -513,6 +525,8 @@ put_row(struct spool *sp, struct spool_run *run, struct job *job)
 	enum spool_put rc = put_merge(sp, run, job);
 	int moved = 0;
 
+	if (!(job->flags & JOB_BACKFILL))
+		return held_found(sp, run, rc);
 	if ((rc == PUT_MERGED || rc == PUT_KNOWN) && again && run->id != 0 &&
 	    run->end != 0 && !spool_stop_leased(run))
 		moved = spool_republish(sp, run);

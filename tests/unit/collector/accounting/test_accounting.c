@@ -282,6 +282,56 @@ test_backfill(void)
 	CHECK_STR(sim_asked(), "");
 }
 
+/*
+ * A backfill that was cancelled, and begun again, while its query runs: the rows
+ * of this query are not sent, and the range is read from its begin.
+ */
+static void
+test_backfill_cancelled(void)
+{
+	begin();
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 0),
+	    0);
+	CHECK_FROM(-9000);
+	CHECK_INT(acct_backfill(acct, 0, 0, 0), 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_asked(), "");
+	CHECK(!acct_waits(acct));
+
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 0),
+	    0);
+	CHECK_INT(acct_backfill(acct, 0, 0, 0), 0);
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 1),
+	    0);
+	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
+	CHECK_STR(sim_said(), "");
+	CHECK_FROM(-9000);
+	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
+	CHECK_STR(sim_said(),
+	    "end 10/-8900--8500 completed backfill dry-run, "
+	    "backfilled -8000");
+}
+
+/* What a backfill has sent is sent once more without it, and then no more. */
+static void
+test_backfill_is_no_proof(void)
+{
+	int i;
+
+	begin();
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH, SIM_EPOCH + 300, 0), 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_STR(sim_said(),
+	    "end 10/100-200 completed backfill, backfilled 300");
+	for (i = 0; i < 2; i++) {
+		acct_poll(acct, 0);
+		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+		CHECK_STR(sim_said(),
+		    i == 0 ? "end 10/100-200 completed, watermark 1000" : "");
+	}
+}
+
 /* Answers, of a row of job 11 and one of job 10, that do not count. */
 static const struct {
 	const char *title;
@@ -2056,6 +2106,8 @@ main(void)
 	test_all_rows_bad();
 	test_forged_row();
 	test_backfill();
+	test_backfill_cancelled();
+	test_backfill_is_no_proof();
 	test_not_counted();
 	test_bounds();
 	test_permission();

@@ -751,11 +751,14 @@ test_backfill(void)
 	CHECK_INT(track_backfill_row(c, &s, 0, 0), ROW_SENT);
 	snapshot_clear(&s);
 	CHECK_STR(sim_said(), "end 10/100-900 completed backfill");
-	/* Other reads of accounting do not send it again. */
-	snapshot_fill(&s, &row);
-	CHECK_INT(track_accounting_row(c, &s, 0), ROW_NOTHING);
-	snapshot_clear(&s);
-	CHECK_STR(sim_said(), "");
+	/* Other reads of accounting send it once, see track_ended(). */
+	for (i = 0; i < 2; i++) {
+		snapshot_fill(&s, &row);
+		CHECK_INT(track_accounting_row(c, &s, 0),
+		    i == 0 ? ROW_SENT : ROW_NOTHING);
+		snapshot_clear(&s);
+		CHECK_STR(sim_said(), i == 0 ? "end 10/100-900 completed" : "");
+	}
 }
 
 int

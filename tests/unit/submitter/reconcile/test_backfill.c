@@ -328,6 +328,58 @@ test_cancelled(void)
 	end();
 }
 
+/* What arrives after the cancellation is listed and sent without another command. */
+static void
+test_late_record(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	int64_t id;
+
+	begin();
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	backfill_ctl(sim.backfill, 2, &cancel);
+	backfill_record(sim.backfill, record(&row, JOB_BACKFILL, &id));
+	sim_run(10000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	end();
+}
+
+/*
+ * A run that is also found without the backfill is no longer held: the end of the
+ * backfill does not remove it.  One that was delivered before waits for the list.
+ */
+static void
+test_found_otherwise(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	int64_t id;
+	int done;
+
+	for (done = 0; done < 2; done++) {
+		begin();
+		if (done)
+			run_done(&row, 0);
+		backfill_ctl(sim.backfill, 1, &req);
+		sim_run(0);
+		CHECK_INT(record(&row, JOB_BACKFILL, &id),
+		    done ? PUT_HELD : PUT_NEW);
+		CHECK_INT(sim_state(1, 1000), BACKFILL_HELD);
+		CHECK_INT(record(&row, 0, &id), done ? PUT_KNOWN : PUT_MERGED);
+		CHECK_INT(sim_state(1, 1000),
+		    done ? BACKFILL_HELD : START_DUE_ENDED);
+		backfill_ctl(sim.backfill, 2, &cancel);
+		sim_run(1000);
+		CHECK_INT(sim_waits(REQUEST_START), !done);
+		end();
+	}
+}
+
 /* The dry run of a row that is not stored, up to its list. */
 static void
 dry_run(const struct row *of)
@@ -813,6 +865,8 @@ main(void)
 	test_nats();
 	test_twice();
 	test_cancelled();
+	test_late_record();
+	test_found_otherwise();
 	test_cancelled_dryrun();
 	test_other_cluster();
 	test_nats_done();

@@ -169,10 +169,10 @@ on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
 		rd_u64(r);
 		n_keys = rd_u32(r);
 	} else if (h->type == MSG_BACKFILL_RANGE) {
-		n_ranges++;
 		rd_name(r, cluster, sizeof(cluster));
 		CHECK_STR(cluster, "alpha");
 		range_from = rd_i64(r);
+		n_ranges += range_from != 0;
 	}
 }
 
@@ -615,6 +615,7 @@ test_backfill_cancelled(void)
 	backfill_watermark(sim.backfill, "alpha", time(NULL));
 	pass(60000);
 	CHECK_INT(n_ranges, 1);
+	CHECK_INT(range_from, 0);
 	order("_R_.3", ASK_BACKFILL_CANCEL, 0);
 	CHECK_STR(answer.text, "none is under way");
 	order("_R_.4", ASK_BACKFILL, 3600);

@@ -63,6 +63,10 @@ acct_watermark(struct accounting *l)
 {
 	struct cluster *c = l->c;
 
+	if (l->backfilled != 0 && l->n_step_rows == 0) {
+		outbox_backfilled(c->outbox, c, l->backfilled);
+		l->backfilled = 0;
+	}
 	if (l->mark_from > c->resume.point)
 		l->mark = 0;
 	if (l->mark <= c->resume.point || l->n_kept > 0 || l->n_step_rows > 0)

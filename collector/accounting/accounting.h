@@ -34,8 +34,8 @@ void acct_day(struct accounting *l);
 /*
  * Reads a past range, after all more urgent queries.  The last record is
  * followed by a watermark of the source backfill.  dry_run: the records are
- * not stored.  Replaces an earlier range; from and to 0: only ends it.  Returns
- * 0, or -1 when the range is invalid.
+ * not stored.  Replaces an earlier range; from and to 0: only ends it, which
+ * a watermark of 0 answers.  Returns 0, or -1 when the range is invalid.
  */
 int acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run);
 /*

@@ -36,9 +36,9 @@ enum range_kind {
 struct acct_range {
 	enum range_kind kind;
 	int64_t from;
-	int64_t to;	/* 0 = open */
-	int64_t at;	/* start of the next slice */
-	unsigned tries; /* queries of this slice */
+	int64_t to;	 /* 0 = open */
+	int64_t at;	 /* start of the next slice */
+	unsigned tries;	 /* queries of this slice */
 	unsigned number; /* of the backfill; 0 = another kind */
 };
 
@@ -59,7 +59,7 @@ struct accounting {
 	struct acct_range range;
 	int64_t gapless; /* the polls read all from this time on; 0 = none */
 	struct acct_range backfill; /* at: start of the rest */
-	unsigned backfills;    /* requests */
+	unsigned backfills;	    /* requests */
 	int dry_run;	       /* of the backfill: its records are not stored */
 	int64_t backfill_next; /* monotonic s: no query before */
 	/*
@@ -87,6 +87,7 @@ struct accounting {
 	int64_t clock;	    /* slurmctld's, when the query began */
 	int64_t latest;	    /* the latest end in the answer */
 	int64_t mark;	    /* watermark that was not sent yet */
+	int64_t backfilled; /* watermark of the backfill, not sent; 0 = none */
 	int64_t mark_from;  /* begin of the range that earned it */
 	uint64_t backfill_rows;
 	struct log_limit skipping;

@@ -175,6 +175,8 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 {
 	if (from == 0 && to == 0) {
 		l->due &= ~DUE_BACKFILL;
+		l->backfilled = 0;
+		outbox_backfilled(l->c->outbox, l->c, 0);
 		return 0;
 	}
 	if (from <= 0 || to <= from)
@@ -182,6 +184,7 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 	range_want(l, DUE_BACKFILL);
 	l->dry_run = dry_run;
 	l->backfill_rows = 0;
+	l->backfilled = 0;
 	idmap_clear(&l->steps_sent[1]);
 	range_set(&l->backfill, RANGE_BACKFILL, from, to);
 	l->backfill.number = ++l->backfills;
@@ -212,7 +215,8 @@ backfill_slice(struct accounting *l, int proved)
 		l->backfill.at = l->range.at;
 	if (proved && !over && l->backfill.at >= l->backfill.to) {
 		l->due &= ~DUE_BACKFILL;
-		outbox_backfilled(l->c->outbox, l->c, l->backfill.to);
+		l->backfilled = l->backfill.to;
+		acct_watermark(l);
 		log_info("backfill%s: read up to %s, %llu rows",
 		    cluster_suffix(l->c), time_text(l->backfill.to),
 		    (unsigned long long)l->backfill_rows);
@@ -443,7 +447,7 @@ on_range_end(const struct command_end *end, int complete, void *arg)
 	health_good(&l->c->dbd);
 	sacct_clear(&l->reader);
 	l->slice_ms = end->ms;
-	if (l->reader.bad > 0) {
+	if (l->reader.bad > 0 && !backfill_is_over(l)) {
 		log_warnx("%u rows of sacct are malformed and %s",
 		    l->reader.bad,
 		    l->range.tries < BAD_TRIES ? "are queried again" :

@@ -33,8 +33,12 @@ steps_keep(struct accounting *l, struct job_snapshot *s)
 	    NULL)
 		return 0;
 	for (i = 0; i < l->n_step_rows; i++)
-		if (run_key_equal(&l->step_rows[i]->job.key, key))
+		if (run_key_equal(&l->step_rows[i]->job.key, key)) {
+			/* A backfill may be cancelled: the row is not only its. */
+			if (!(s->job.flags & JOB_BACKFILL))
+				l->step_rows[i]->job.flags &= ~JOB_BACKFILL;
 			return 0;
+		}
 	/* The row is read again when there is room. */
 	if (l->n_step_rows == STEP_ROWS_MAX) {
 		l->steps_full = 1;

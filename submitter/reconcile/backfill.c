@@ -30,7 +30,7 @@
 
 /* --- chunks --- */
 
-/* from and to 0: nothing more is to be read. */
+/* from and to 0: nothing more is to be read; a watermark of 0 answers. */
 static void
 range_send(struct backfill *b, int64_t from, int64_t to)
 {
@@ -39,6 +39,7 @@ range_send(struct backfill *b, int64_t from, int64_t to)
 
 	if (c == NULL)
 		return;
+	b->ends |= to == 0;
 	wr_init(&w, 256);
 	wr_str(&w, b->whose.cluster);
 	wr_i64(&w, from);
@@ -137,6 +138,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 void
 backfill_peer(struct backfill *b)
 {
+	b->ends = 0;
 	if (b->step != BACKFILL_ASKED)
 		return;
 	b->n_dryrun_runs = b->n_aliases = 0;
@@ -162,8 +164,10 @@ backfill_record(struct backfill *b, enum spool_put put)
 void
 backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 {
-	if (strcmp(cluster, b->whose.cluster) != 0 || until != b->chunk_to ||
-	    (!b->look && !b->active))
+	if (until == 0)
+		b->ends = 0;
+	if (b->ends || strcmp(cluster, b->whose.cluster) != 0 ||
+	    until != b->chunk_to || (!b->look && !b->active))
 		return;
 	if (b->look) {
 		if (b->step == BACKFILL_ASKED) {
@@ -233,6 +237,8 @@ begin(struct backfill *b, const struct ctl_request *req)
 		b->id = now;
 	b->waits_until = 0;
 	b->waited = 0;
+	/* A list of late records may be under way. */
+	b->stale = b->job_list.busy;
 	b->walk_state = 0;
 	b->walk_rollbacks = b->s->n.commits_failed;
 	memset(&b->walk, 0, sizeof(b->walk));

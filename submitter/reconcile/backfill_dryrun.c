@@ -115,6 +115,10 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 	b->look = 0;
 	nats_policy(b);
 	b->step = BACKFILL_IDLE;
+	if (release_waiting(b) > 0) { /* late records of a cancelled one */
+		b->step = BACKFILL_NEXT;
+		window_soon(b, RETRY_MS);
+	}
 	b->from = 0;
 	free(b->dryrun_runs);
 	b->dryrun_runs = NULL;

@@ -36,6 +36,7 @@ struct backfill {
 	struct event *timer;
 	struct job_list job_list;
 	int stale; /* the list under way is of a cancelled command */
+	int ends;  /* the collector has not yet ended the cancelled range */
 	enum backfill_step step;
 	/* durable, see state_save() */
 	int active;

@@ -22,7 +22,8 @@
 enum dest
 dest_of(const struct backfill *b)
 {
-	return !b->nats && spool_policy(b->s->spool)->to[DEST_REST] ?
+	return !(b->nats && (b->active || b->look)) &&
+		spool_policy(b->s->spool)->to[DEST_REST] ?
 	    DEST_REST :
 	    DEST_NATS;
 }

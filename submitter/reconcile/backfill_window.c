@@ -14,7 +14,8 @@ window_soon(struct backfill *b, int64_t ms)
 int
 window_lists(const struct backfill *b)
 {
-	return !b->nats && conf_sends_rest(&b->s->w->conf);
+	return !(b->nats && (b->active || b->look)) &&
+	    conf_sends_rest(&b->s->w->conf);
 }
 
 int

@@ -145,9 +145,10 @@ spool_release_backfill(struct spool *sp, struct spool_run *run)
 		if (run->state[d] == BACKFILL_HELD)
 			run_move(sp, run, (enum dest)d, RUN_EVENT_RELEASED,
 			    DUE_KEEP, NULL);
-	if (spool_order(sp, run) == -1)
+	if (spool_supersede(sp, run) == -1 || spool_order(sp, run) == -1 ||
+	    spool_save(sp, run) == -1)
 		return -1;
-	return spool_save(sp, run);
+	return spool_superseded_by_later(sp, run) == -1 ? -1 : 0;
 }
 
 int

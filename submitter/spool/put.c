@@ -311,7 +311,8 @@ states_merged(struct spool *sp, struct spool_run *run, const struct job *job,
 		if ((job->flags & JOB_OPTED_OUT) &&
 		    !(run->flags &
 			(d == DEST_REST ? RUN_REST_STARTED : RUN_KEY_FIXED)) &&
-		    spool_is_start(run->state[d]))
+		    (spool_is_start(run->state[d]) ||
+			run->state[d] == BACKFILL_HELD))
 			run_move(sp, run, (enum dest)d, RUN_EVENT_OPTED_OUT,
 			    DUE_KEEP, NULL);
 	}
@@ -504,14 +505,18 @@ done:
 	return rc;
 }
 
-/* A run that was found without the backfill does not wait for its list. */
+/*
+ * A run that was found without the backfill does not wait for its list, unless it
+ * is delivered, or may be: see is_below_low_water().
+ */
 static enum spool_put
 held_found(struct spool *sp, struct spool_run *run, enum spool_put rc)
 {
 	if ((rc != PUT_MERGED && rc != PUT_KNOWN) || run->id == 0 ||
 	    (run->state[DEST_REST] != BACKFILL_HELD &&
 		run->state[DEST_NATS] != BACKFILL_HELD) ||
-	    spool_is_done(sp, &run->key))
+	    spool_is_done(sp, &run->key) ||
+	    (run->end != 0 && run->end < sp->now.low_water))
 		return rc;
 	return spool_release_backfill(sp, run) == -1 ? PUT_ERROR : PUT_MERGED;
 }

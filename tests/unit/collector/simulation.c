@@ -192,6 +192,10 @@ watermark_said(struct reader *r)
 	until = rd_i64(r);
 	if (rd_end(r) == -1)
 		fatal("a watermark cannot be read");
+	if (source == WATERMARK_BACKFILL && until == 0) {
+		sim_note("backfill ended");
+		return;
+	}
 	sim_note("%s %lld",
 	    source == WATERMARK_BACKFILL ? "backfilled" : "watermark",
 	    (long long)until - SIM_EPOCH);

@@ -295,7 +295,7 @@ test_backfill_cancelled(void)
 	CHECK_FROM(-9000);
 	CHECK_INT(acct_backfill(acct, 0, 0, 0), 0);
 	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
-	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_said(), "backfill ended");
 	CHECK_STR(sim_asked(), "");
 	CHECK(!acct_waits(acct));
 
@@ -305,12 +305,50 @@ test_backfill_cancelled(void)
 	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 1),
 	    0);
 	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
-	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_said(), "backfill ended");
 	CHECK_FROM(-9000);
 	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
 	CHECK_STR(sim_said(),
 	    "end 10/-8900--8500 completed backfill dry-run, "
 	    "backfilled -8000");
+}
+
+#define STEPS_OF_10 \
+	"10||||1795212454||||1795212459||||0:0\n" \
+	"10.batch||||1795212455||||1795212459||||0:0\n"
+
+/*
+ * A row that waits for its steps: the backfill is read when it was sent.  A poll
+ * that reads the row, too, makes it a row without the backfill.
+ */
+static void
+test_backfill_steps(void)
+{
+	int poll;
+
+	for (poll = 0; poll < 2; poll++) {
+		begin();
+		CHECK_INT(acct_backfill(acct, SIM_EPOCH, SIM_EPOCH + 300, 0),
+		    0);
+		sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+		CHECK_STR(sim_said(), "");
+		CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+		sim_answer("sacct", "");
+		if (poll) {
+			acct_poll(acct, 0);
+			CHECK_FROM(-900);
+			sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+		}
+		CHECK_STR(sim_said(), "");
+		sim_pass(60);
+		acct_kick(acct);
+		sim_answer("sacct", STEPS_OF_10);
+		CHECK_STR(sim_said(),
+		    poll ? "end 10/100-105 requeued, backfilled 300, "
+			   "watermark 1000" :
+			   "end 10/100-105 requeued backfill, "
+			   "backfilled 300");
+	}
 }
 
 /* What a backfill has sent is sent once more without it, and then no more. */
@@ -2108,6 +2146,7 @@ main(void)
 	test_backfill();
 	test_backfill_cancelled();
 	test_backfill_is_no_proof();
+	test_backfill_steps();
 	test_not_counted();
 	test_bounds();
 	test_permission();

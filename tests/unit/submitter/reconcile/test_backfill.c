@@ -12,6 +12,7 @@
 
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
@@ -378,6 +379,84 @@ test_found_otherwise(void)
 		CHECK_INT(sim_waits(REQUEST_START), !done);
 		end();
 	}
+}
+
+/* A held run whose user opts out is not sent; nor is one that may be delivered. */
+static void
+test_found_unsent(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	int64_t id;
+	int low_water;
+
+	for (low_water = 0; low_water < 2; low_water++) {
+		begin();
+		if (low_water)
+			sim.spool->now.low_water = row.end + 1;
+		backfill_ctl(sim.backfill, 1, &req);
+		sim_run(0);
+		CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
+		record(&row, low_water ? 0 : JOB_OPTED_OUT, &id);
+		CHECK_INT(sim_state(1, 1000),
+		    low_water ? BACKFILL_HELD : RUN_STATE__COUNT);
+		backfill_ctl(sim.backfill, 2, &cancel);
+		sim_run(1000);
+		CHECK_INT(sim_waits(REQUEST_START), 0);
+		end();
+	}
+}
+
+/* requeuedRuns "last": a held run that is released replaces, or is replaced. */
+static void
+test_found_requeued(void)
+{
+	static const struct row early = { 1, 900, 1000, 1010, 0, END_REQUEUED };
+	static const struct row later = { 1, 1010, 1100, 2000, 0,
+		END_COMPLETED };
+	struct ctl_request req = { .a = FROM, .b = TO };
+	int64_t id;
+	int held;
+
+	for (held = 0; held < 3; held++) {
+		begin();
+		spool_policy(sim.spool)->last_requeued = 1;
+		backfill_ctl(sim.backfill, 1, &req);
+		sim_run(0);
+		if (held == 1)
+			record(&early, JOB_BACKFILL, &id);
+		else if (held == 2)
+			record(&later, JOB_BACKFILL, &id);
+		record(held == 2 ? &early : &later, 0, &id);
+		record(held == 2 ? &later : &early, 0, &id);
+		CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+		CHECK_INT(sim_state(1, 1100), START_DUE_ENDED);
+		end();
+	}
+}
+
+/* Until the collector has ended the cancelled range, its watermark ends no other. */
+static void
+test_late_watermark(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+
+	begin();
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	backfill_ctl(sim.backfill, 2, &cancel);
+	sim.backfill->ends = 1; /* the collector was told */
+	backfill_ctl(sim.backfill, 3, &req);
+	sim_run(0);
+	CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
+	backfill_watermark(sim.backfill, "alpha", TO);
+	CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
+	backfill_watermark(sim.backfill, "alpha", 0);
+	backfill_watermark(sim.backfill, "alpha", TO);
+	sim_run(1000);
+	CHECK_INT(sim.backfill->active, 0);
+	end();
 }
 
 /* The dry run of a row that is not stored, up to its list. */
@@ -779,6 +858,23 @@ test_nats_cancelled(void)
 }
 
 /* The disk refuses the commit: the walk begins again. */
+/* Late records of a cancelled backfill by NATS are listed in cc-backend, too. */
+static void
+test_late_nats(void)
+{
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	int64_t id;
+
+	nats_begin(1);
+	run_done(&nats_row, 0);
+	nats_command(0);
+	backfill_ctl(sim.backfill, 3, &cancel);
+	backfill_record(sim.backfill, record(&nats_row, JOB_BACKFILL, &id));
+	sim_run(10000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	end();
+}
+
 static void
 test_nats_rolled_back(void)
 {
@@ -867,6 +963,10 @@ main(void)
 	test_cancelled();
 	test_late_record();
 	test_found_otherwise();
+	test_found_unsent();
+	test_found_requeued();
+	test_late_watermark();
+	test_late_nats();
 	test_cancelled_dryrun();
 	test_other_cluster();
 	test_nats_done();

@@ -117,7 +117,7 @@ static const struct {
 	{ "printf xxxx | dd of=copy bs=1 seek=9000 conv=notrunc status=none",
 	    "copy: the checksum of page 3 is wrong" },
 	{ "truncate -s 20000 copy", "copy" },
-	{ "head -c 9000 /dev/urandom >copy", "file is not a database" },
+	{ "yes damage | head -c 9000 >copy", "file is not a database" },
 	{ ": >copy", "copy is empty" },
 	{ "rm copy", "No such file" },
 	{ "rm copy && mkdir copy", "is no regular file" },

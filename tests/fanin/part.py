@@ -252,8 +252,11 @@ def part_outage(folder):
         drain = link_outage.LinkOutage(w, say)
         time.sleep(seconds)
         say("the jobs end")
-        for s in w.slurm.values():
-            s.end_load()
+        ends = [threading.Thread(target=s.end_load) for s in w.slurm.values()]
+        for end in ends:
+            end.start()
+        for end in ends:
+            end.join()
         ratio = drain.end()
         bad = judge.judge(w, 180, 10**6)
         check("lost 0, doubled 0, wrong 0, stop-race victims 0", bad == 0, bad)

@@ -228,7 +228,8 @@ class ManySlurm:
 
     def __init__(self, name, folder, prefix, port, build, rate, life=15):
         del port
-        self.name, self.bin, self.prefix, self.rate, self.life = name, folder + "/bin", prefix, rate, life
+        self.name, self.bin, self.prefix, self.life = name, folder + "/bin", prefix, life
+        self.rate = float("%f" % rate)      # as the file has it
         os.makedirs(self.bin)
         for c in "many", "squeue", "sacct", "scontrol", "sacctmgr", "sinfo", "sdiag":
             shutil.copy(build + "/tests/bench/many", self.bin + "/" + c)
@@ -382,6 +383,22 @@ class World:
     def everything(self):
         """All processes of the fan-in but Slurm's."""
         return [self.centre] + list(self.suites.values()) + self.brokers + list(self.leaf.values()) + [self.backend]
+
+    def processor_seconds(self):
+        """Group of processes -> processor time until now, with that of ended children."""
+        groups = {self.network.relay.pid: "links (relay.py)", os.getpid(): "the test"}
+        for s, name in [(self.centre, "centre")] + [(s, "clusters") for s in self.suites.values()]:
+            groups.update({pid: name + ", " + role for role, pid in s.pids().items()})
+        out = {}
+        for pid in [int(p) for p in os.listdir("/proc") if p.isdigit()]:
+            try:
+                head, _, rest = brokers.read("/proc/%d/stat" % pid).rpartition(")")
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            name = groups.get(pid, head.partition("(")[2])
+            name = "cc-backend" if "cc-backend" in name else name   # the stand-in, too
+            out[name] = out.get(name, 0) + sum(int(n) for n in rest.split()[11:15]) / os.sysconf("SC_CLK_TCK")
+        return out
 
     def end(self):
         for x in self.everything():

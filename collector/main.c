@@ -302,7 +302,9 @@ on_backfill_range(struct collector *col, struct channel *ch, struct reader *r)
 		return;
 	}
 	c = site_find(&col->site, cluster);
-	if (c == NULL ||
+	if (c == NULL && from == 0 && to == 0)
+		outbox_backfilled(col->outbox, cluster, 0);
+	else if (c == NULL ||
 	    acct_backfill(lanes_of(col, c)->accounting, from, to,
 		dry_run != 0) == -1)
 		log_warnx("backfill: the cluster %s is not configured, or the "

@@ -53,6 +53,20 @@ acct_column_missing(struct accounting *l, const struct command_end *end)
 	return 1;
 }
 
+/* What finds no room in the outbox waits for the next call. */
+void
+acct_backfill_answer(struct accounting *l)
+{
+	struct cluster *c = l->c;
+
+	while (l->ended > 0 &&
+	    outbox_backfilled(c->outbox, c->slurm.cluster, 0) != 0)
+		l->ended--;
+	if (l->ended == 0 && l->backfilled != 0 && l->n_step_rows == 0 &&
+	    outbox_backfilled(c->outbox, c->slurm.cluster, l->backfilled) != 0)
+		l->backfilled = 0;
+}
+
 /*
  * Rows that wait for details or steps delay the watermark.  A range that begins
  * after the resume point earns none: a new submitter has an older spool, and the
@@ -63,10 +77,7 @@ acct_watermark(struct accounting *l)
 {
 	struct cluster *c = l->c;
 
-	if (l->backfilled != 0 && l->n_step_rows == 0) {
-		outbox_backfilled(c->outbox, c, l->backfilled);
-		l->backfilled = 0;
-	}
+	acct_backfill_answer(l);
 	if (l->mark_from > c->resume.point)
 		l->mark = 0;
 	if (l->mark <= c->resume.point || l->n_kept > 0 || l->n_step_rows > 0)

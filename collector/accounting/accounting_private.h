@@ -88,6 +88,7 @@ struct accounting {
 	int64_t latest;	    /* the latest end in the answer */
 	int64_t mark;	    /* watermark that was not sent yet */
 	int64_t backfilled; /* watermark of the backfill, not sent; 0 = none */
+	unsigned ended;	    /* cancellations of backfills without an answer */
 	int64_t mark_from;  /* begin of the range that earned it */
 	uint64_t backfill_rows;
 	struct log_limit skipping;
@@ -147,6 +148,8 @@ int acct_question_feed(const char *p, size_t n, void *arg);
 int acct_column_missing(struct accounting *l, const struct command_end *end);
 /* Sends the watermark that was earned, unless a row waits. */
 void acct_watermark(struct accounting *l);
+/* Sends the watermarks of backfills that are due. */
+void acct_backfill_answer(struct accounting *l);
 
 /* by_id.c */
 

@@ -176,7 +176,8 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 	if (from == 0 && to == 0) {
 		l->due &= ~DUE_BACKFILL;
 		l->backfilled = 0;
-		outbox_backfilled(l->c->outbox, l->c, 0);
+		l->ended++;
+		acct_backfill_answer(l);
 		return 0;
 	}
 	if (from <= 0 || to <= from)

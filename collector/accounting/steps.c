@@ -34,7 +34,7 @@ steps_keep(struct accounting *l, struct job_snapshot *s)
 		return 0;
 	for (i = 0; i < l->n_step_rows; i++)
 		if (run_key_equal(&l->step_rows[i]->job.key, key)) {
-			/* A backfill may be cancelled: the row is not only its. */
+			/* A poll reports the row even if the backfill is cancelled. */
 			if (!(s->job.flags & JOB_BACKFILL))
 				l->step_rows[i]->job.flags &= ~JOB_BACKFILL;
 			return 0;

@@ -156,14 +156,14 @@ outbox_watermark(struct outbox *o, struct cluster *c, int64_t until)
 }
 
 uint64_t
-outbox_backfilled(struct outbox *o, const struct cluster *c, int64_t until)
+outbox_backfilled(struct outbox *o, const char *cluster, int64_t until)
 {
 	struct writer w;
 	uint64_t order;
 
 	wr_init(&w, 256);
 	wr_u64(&w, 0);
-	wr_str(&w, c->slurm.cluster);
+	wr_str(&w, cluster);
 	wr_u8(&w, WATERMARK_BACKFILL);
 	wr_i64(&w, until);
 	order = outbox_queue(o, MSG_WATERMARK, &w, NULL, 0);

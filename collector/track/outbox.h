@@ -23,8 +23,11 @@ struct outbox *outbox_new(const struct outbox_ops *ops, void *arg);
 /* Each returns the order number of the message, 0 on error. */
 uint64_t outbox_record(struct outbox *o, const struct job *job);
 uint64_t outbox_watermark(struct outbox *o, struct cluster *c, int64_t until);
-/* The records of a backfill range were sent up to its end. */
-uint64_t outbox_backfilled(struct outbox *o, const struct cluster *c,
+/*
+ * The records of a backfill range were sent up to its end.  0: the backfill is
+ * ended, as the submitter has requested; also of a cluster that is not known.
+ */
+uint64_t outbox_backfilled(struct outbox *o, const char *cluster,
     int64_t until);
 /* Slurm does not know these runs; lookup is the number of the lookup. */
 uint64_t outbox_not_found(struct outbox *o, const struct cluster *c,

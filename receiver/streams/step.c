@@ -269,8 +269,8 @@ reading_begins(struct stream *st)
 {
 	evtimer_del(st->timer);
 	link_worked(st->t->link);
-	log_info("stream %s is read from message %llu; up to %llu it was read "
-		 "before",
+	log_info("stream %s is read from message %llu; messages up to %llu "
+		 "were read before",
 	    st->name, (unsigned long long)st->window.taken + 1,
 	    (unsigned long long)stream_read_up_to(st));
 	st->problem[0] = '\0';

@@ -39,7 +39,7 @@ range_send(struct backfill *b, int64_t from, int64_t to)
 
 	if (c == NULL)
 		return;
-	b->ends |= to == 0;
+	b->ends += to == 0;
 	wr_init(&w, 256);
 	wr_str(&w, b->whose.cluster);
 	wr_i64(&w, from);
@@ -164,9 +164,9 @@ backfill_record(struct backfill *b, enum spool_put put)
 void
 backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 {
-	if (until == 0)
-		b->ends = 0;
-	if (b->ends || strcmp(cluster, b->whose.cluster) != 0 ||
+	if (until == 0 && b->ends > 0)
+		b->ends--;
+	if (b->ends > 0 || strcmp(cluster, b->whose.cluster) != 0 ||
 	    until != b->chunk_to || (!b->look && !b->active))
 		return;
 	if (b->look) {

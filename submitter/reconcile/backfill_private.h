@@ -36,7 +36,8 @@ struct backfill {
 	struct event *timer;
 	struct job_list job_list;
 	int stale; /* the list under way is of a cancelled command */
-	int ends;  /* the collector has not yet ended the cancelled range */
+	/* cancellations that the collector has not answered */
+	unsigned ends;
 	enum backfill_step step;
 	/* durable, see state_save() */
 	int active;
@@ -114,6 +115,8 @@ void nats_walk(struct backfill *b);
 
 /* backfill_release.c */
 
+/* 1: what is under way publishes by NATS.  Without one, late records are for REST. */
+int is_by_nats(const struct backfill *b);
 /* The destination for which runs are held. */
 enum dest dest_of(const struct backfill *b);
 /* 1 when a run is due that is not of the backfill. */

@@ -19,11 +19,16 @@
 
 #define TICK_MS 100 /* while runs are being delivered */
 
+int
+is_by_nats(const struct backfill *b)
+{
+	return b->nats && (b->active || b->look);
+}
+
 enum dest
 dest_of(const struct backfill *b)
 {
-	return !(b->nats && (b->active || b->look)) &&
-		spool_policy(b->s->spool)->to[DEST_REST] ?
+	return !is_by_nats(b) && spool_policy(b->s->spool)->to[DEST_REST] ?
 	    DEST_REST :
 	    DEST_NATS;
 }

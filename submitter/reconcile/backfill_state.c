@@ -82,7 +82,7 @@ nats_policy(struct backfill *b)
 {
 	struct spool_republish *r = &spool_policy(b->s->spool)->republish;
 
-	r->records = b->nats && (b->active || b->look);
+	r->records = is_by_nats(b);
 	r->before = b->nats && b->active ? b->asked : 0;
 	r->from = b->from;
 	r->until = b->nats_until;

@@ -14,8 +14,7 @@ window_soon(struct backfill *b, int64_t ms)
 int
 window_lists(const struct backfill *b)
 {
-	return !(b->nats && (b->active || b->look)) &&
-	    conf_sends_rest(&b->s->w->conf);
+	return !is_by_nats(b) && conf_sends_rest(&b->s->w->conf);
 }
 
 int

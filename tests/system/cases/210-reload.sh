@@ -7,8 +7,7 @@ test_begin "reload"
 lab_up
 backend_up
 # what slurmctld has left for slurmdbd after its start makes the suite read both again
-dbd_told() { sdiag | grep -q 'DBD Agent queue size: 0$'; }
-wait_for 30 dbd_told || broken "slurmctld keeps messages for slurmdbd"
+wait_for 30 slurmdbd_told || broken "slurmctld keeps messages for slurmdbd"
 conf slurmPollInterval=3600 slurmQueryMaxRetries=0
 suite_up
 wait_for 20 logged 'asks sacct' || broken "the suite does not read accounting"

@@ -41,8 +41,7 @@ say "the suite was killed meanwhile"
 sleep 3
 lab ctl start slurmdbd
 is "back: said" wait_for 90 logged 'slurmdbd.*answers|cursor|right'
-queue_told() { sdiag | grep -q 'DBD Agent queue size: *0'; }
-is "slurmctld has told it all" wait_for 90 queue_told
+is "slurmctld has told it all" wait_for 90 slurmdbd_told
 scancel "$stays"
 wait_for 60 queue_empty
 is "all ends, with their old times" compare --short 6 --wait 120 --expect "$mix_count"

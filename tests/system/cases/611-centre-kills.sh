@@ -57,7 +57,7 @@ rm -rf "$spool"
 cp -a "$T/spool.saved" "$spool"
 jobs_of_both >"$T/before"
 suite_up
-is "a restored spool reads the streams again" wait_for 30 logged 'stream CC_RECORD_alpha is read from message 1; up to 40 it was read before$'
+is "a restored spool reads the streams again" wait_for 30 logged 'stream CC_RECORD_alpha is read from message 1; messages up to 40 were read before$'
 is "up to their end" wait_for 30 acknowledged
 
 publish as alpha beta 900

@@ -182,6 +182,9 @@ batch() {
 queue_empty() { [ -z "$(squeue -h -a -o %A 2>&1)" ]; }
 job_state_is() { [ "$(squeue -h -a -t all -j "$1" -o %T 2>/dev/null)" = "$2" ]; }
 
+# slurmctld has sent all messages for slurmdbd
+slurmdbd_told() { sdiag | grep -q 'DBD Agent queue size: *0$'; }
+
 # The hooks of slurmctld call our hook client from now on.
 hooks_on() {
 	lab hook "$ADAPTER -config $T/etc/config.json -socket ${1:-$T/run/daemon.sock}"

@@ -351,6 +351,28 @@ test_backfill_steps(void)
 	}
 }
 
+/* An answer and a watermark that find no room are sent later. */
+static void
+test_backfill_no_room(void)
+{
+	begin();
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 0),
+	    0);
+	CHECK_FROM(-9000);
+	sim_fill(c);
+	while (outbox_backfilled(c->outbox, "alpha", SIM_EPOCH) != 0)
+		continue;
+	(void)sim_said();
+	CHECK_INT(acct_backfill(acct, 0, 0, 0), 0);
+	CHECK_INT(acct_backfill(acct, 0, 0, 0), 0);
+	CHECK_STR(sim_said(), "");
+	sim_stored(c);
+	sim_answer("sacct", "");
+	acct_poll(acct, 0);
+	sim_answer("sacct", "");
+	CHECK_STR(sim_said(), "backfill ended, backfill ended");
+}
+
 /* What a backfill has sent is sent once more without it, and then no more. */
 static void
 test_backfill_is_no_proof(void)
@@ -1541,7 +1563,8 @@ test_ids_pause(void)
 	(void)idmap_put(&c->work.accounting, 10, NULL);
 	acct_kick(acct);
 	for (i = 0; !outbox_full(c->outbox); i++)
-		(void)outbox_backfilled(c->outbox, c, SIM_EPOCH + 1);
+		(void)outbox_backfilled(c->outbox, c->slurm.cluster,
+		    SIM_EPOCH + 1);
 	(void)sim_said();
 	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
 	CHECK(strstr(sim_said(), "pause") != NULL);
@@ -2147,6 +2170,7 @@ main(void)
 	test_backfill_cancelled();
 	test_backfill_is_no_proof();
 	test_backfill_steps();
+	test_backfill_no_room();
 	test_not_counted();
 	test_bounds();
 	test_permission();

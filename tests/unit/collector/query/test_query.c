@@ -871,7 +871,7 @@ static void
 window_fill(void)
 {
 	while (!outbox_behind(c->outbox))
-		(void)outbox_backfilled(c->outbox, c, SIM_EPOCH);
+		(void)outbox_backfilled(c->outbox, c->slurm.cluster, SIM_EPOCH);
 	(void)sim_said();
 }
 

@@ -441,18 +441,41 @@ test_late_watermark(void)
 {
 	struct ctl_request req = { .a = FROM, .b = TO };
 	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	int i;
 
 	begin();
 	backfill_ctl(sim.backfill, 1, &req);
 	sim_run(0);
 	backfill_ctl(sim.backfill, 2, &cancel);
-	sim.backfill->ends = 1; /* the collector was told */
+	/* The collector was told, of an earlier cancellation, too. */
+	sim.backfill->ends = 2;
 	backfill_ctl(sim.backfill, 3, &req);
 	sim_run(0);
-	CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
-	backfill_watermark(sim.backfill, "alpha", TO);
-	CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
+	for (i = 0; i < 2; i++) {
+		CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
+		backfill_watermark(sim.backfill, "alpha", TO);
+		CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
+		backfill_watermark(sim.backfill, "alpha", 0);
+	}
+	/* An answer to an earlier submitter. */
 	backfill_watermark(sim.backfill, "alpha", 0);
+	backfill_watermark(sim.backfill, "alpha", TO);
+	sim_run(1000);
+	CHECK_INT(sim.backfill->active, 0);
+	end();
+}
+
+/* A collector that has died answers nothing. */
+static void
+test_no_answer(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+
+	begin();
+	sim.backfill->ends = 1;
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	backfill_peer(sim.backfill);
 	backfill_watermark(sim.backfill, "alpha", TO);
 	sim_run(1000);
 	CHECK_INT(sim.backfill->active, 0);
@@ -857,7 +880,6 @@ test_nats_cancelled(void)
 	end();
 }
 
-/* The disk refuses the commit: the walk begins again. */
 /* Late records of a cancelled backfill by NATS are listed in cc-backend, too. */
 static void
 test_late_nats(void)
@@ -875,6 +897,7 @@ test_late_nats(void)
 	end();
 }
 
+/* The disk refuses the commit: the walk begins again. */
 static void
 test_nats_rolled_back(void)
 {
@@ -966,6 +989,7 @@ main(void)
 	test_found_unsent();
 	test_found_requeued();
 	test_late_watermark();
+	test_no_answer();
 	test_late_nats();
 	test_cancelled_dryrun();
 	test_other_cluster();

@@ -20,15 +20,16 @@
 #define NEXT_MS 50
 /* A connection that lasted this long resets the back-off. */
 #define GOOD_MS 30000
+#define WHY_MAX 256 /* bytes of a cause */
 
 /* First and longest wait in ms.  Doubled after each round of all brokers. */
 static const struct {
 	int first, most;
 } waits[] = {
 	[TROUBLE_NONE] = { 250, 30000 },
-	[TROUBLE_AWAY] = { 250, 30000 },
+	[TROUBLE_AWAY] = { 250, 5000 },
 	[TROUBLE_DENIED] = { 5000, 60000 }, /* an administrator must act */
-	[TROUBLE_STREAM] = { 1000, 30000 }, /* also while a broker starts */
+	[TROUBLE_STREAM] = { 1000, 5000 },  /* also while a broker starts */
 };
 
 struct nats_broker {
@@ -42,9 +43,11 @@ struct nats_broker {
 	unsigned server;	      /* attempts; modulo n_servers */
 	unsigned rounds;	      /* failed since the last success */
 	int up;
-	time_t since;		   /* epoch: of up, or of its end */
-	long long up_at;	   /* clock_ms() */
-	char why[256];		   /* of the failure; "" = none */
+	time_t since;	   /* epoch: of up, or of its end */
+	long long up_at;   /* clock_ms() */
+	char why[WHY_MAX]; /* of the failure; "" = none */
+	/* The cause that was logged for each broker since the last success. */
+	char logged[NATS_SERVERS_MAX][WHY_MAX];
 	char where[HOST_MAX + 64]; /* "host:port (address)" */
 };
 
@@ -86,20 +89,21 @@ retry_ms(struct nats_broker *b, enum nats_trouble trouble)
 static void
 failed(struct nats_broker *b, enum nats_trouble trouble, const char *why)
 {
+	char *logged = b->logged[b->server % b->conf->n_servers];
 	int was_up = b->up;
 
 	if (was_up || b->why[0] == '\0' || b->since == 0)
 		b->since = time(NULL);
-	/* Log a cause once; the attempts continue. */
-	if (was_up || strcmp(b->why, why) != 0)
-		log_warnx("NATS: not connected: %s; %s", why,
+	snprintf(b->why, sizeof(b->why), "%s", why);
+	if (was_up || strcmp(logged, b->why) != 0)
+		log_warnx("NATS: not connected: %s; %s", b->why,
 		    trouble == TROUBLE_DENIED ?
 			"check the login and its permission to publish" :
 			"attempts continue");
 	if (was_up && clock_ms() - b->up_at >= GOOD_MS)
 		b->rounds = 0;
 	b->up = 0;
-	snprintf(b->why, sizeof(b->why), "%s", why);
+	snprintf(logged, WHY_MAX, "%s", b->why);
 	retry_in(b, retry_ms(b, trouble));
 	if (was_up)
 		b->ops->up(0, b->arg);
@@ -117,7 +121,7 @@ on_name(const struct resolver_answer *a, void *arg)
 	struct nats_broker *b = arg;
 	const struct destination *server = server_now(b);
 	struct nats_target *t;
-	char why[256];
+	char why[WHY_MAX];
 
 	b->query = NULL;
 	if (a->n == 0) {
@@ -202,6 +206,7 @@ nats_broker_use(struct nats_broker *b, struct nats_conf *nc)
 	b->up = 0;
 	b->since = 0;
 	b->why[0] = '\0';
+	memset(b->logged, 0, sizeof(b->logged));
 	b->ops->disconnect(b->arg);
 	if (nc->n_servers != 0)
 		retry_in(b, 0);
@@ -240,6 +245,7 @@ nats_broker_connected(struct nats_broker *b, unsigned generation,
 	b->up_at = clock_ms();
 	b->since = time(NULL);
 	b->why[0] = '\0';
+	memset(b->logged, 0, sizeof(b->logged));
 	b->ops->up(1, b->arg);
 }
 

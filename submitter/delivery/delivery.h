@@ -88,6 +88,7 @@ struct stream_hold {
 	char cluster[CLUSTER_MAX];
 	int64_t until; /* spool_now() of the next try; 0 = not held */
 	unsigned tries;
+	int trying;    /* one record is under way; until: when it has failed */
 	int64_t since; /* epoch */
 	char why[160];
 };
@@ -99,6 +100,14 @@ int stream_hold_clear(struct stream_hold *holds, const char *cluster);
 /* spool_now() of the next try; 0 = now. */
 int64_t stream_hold_until(struct submitter *s, const struct stream_hold *holds,
     const char *cluster);
+/*
+ * As stream_hold_until(), for a record that is about to be sent: with 0 it is
+ * the try, and the records behind it wait for its result.
+ */
+int64_t stream_hold_try(struct submitter *s, struct stream_hold *holds,
+    const char *cluster);
+/* The connection is new: the next try of each stream is due. */
+void stream_hold_end_waits(struct submitter *s, struct stream_hold *holds);
 
 /* answer.c: applies an answer to a run */
 

@@ -240,6 +240,7 @@ on_up(int up, void *arg)
 	struct submitter *s = arg;
 
 	if (up) {
+		stream_hold_end_waits(s, s->nats_delivery->holds);
 		spool_retry_now(s->spool, DEST_NATS);
 		commit_soon(s->commit);
 		wake(s, WAKE_NATS);
@@ -302,7 +303,7 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 static int
 row_waits_for_stream(struct nats_delivery *d, struct spool_run *run)
 {
-	int64_t until = stream_hold_until(d->s, d->holds, run->key.cluster);
+	int64_t until = stream_hold_try(d->s, d->holds, run->key.cluster);
 
 	if (until == 0)
 		return 0;
@@ -334,9 +335,9 @@ page_send(struct nats_delivery *d)
 	for (k = 0; k < n; k++) {
 		/* A stop waits for its start that is published again. */
 		if (spool_get(s->spool, ids[k], &run) != 1 ||
-		    row_waits_for_stream(d, &run) ||
 		    (run.state[DEST_NATS] == STOP_DUE &&
-			spool_republish(s->spool, &run) != 0))
+			spool_republish(s->spool, &run) != 0) ||
+		    row_waits_for_stream(d, &run))
 			continue;
 		run.due[DEST_NATS] = DUE_LEASED;
 		run.flags = (run.flags | RUN_KEY_FIXED) & ~RUN_CHANGED;
@@ -416,7 +417,8 @@ nats_delivery_run(struct nats_delivery *d)
 	if (cluster_waits(d))
 		return;
 	while (has_room(d) && pages-- > 0 && page_send(d) > 0)
-		continue;
+		if (cluster_waits(d))
+			return;
 	if (spool_policy(s->spool)->whole && d->updates == 0 &&
 	    stream_update_send(s)) {
 		d->updates = 1;

@@ -17,7 +17,9 @@
 
 /* ms between two tries */
 #define HOLD_FIRST 1000
-#define HOLD_MOST  30000
+#define HOLD_MOST  2000
+/* ms after which a try has failed, above the time of its answer */
+#define TRY_MS 10000
 
 static struct stream_hold *
 hold_find(struct stream_hold *holds, const char *cluster)
@@ -41,8 +43,9 @@ stream_hold_set(struct submitter *s, struct stream_hold *holds,
 		h = hold_find(holds, "");
 	if (h == NULL)
 		return now + HOLD_MOST;
-	if (h->until > now)
+	if (h->until > now && !h->trying)
 		return h->until; /* of the same batch */
+	h->trying = 0;
 	if (h->until == 0 || strcmp(h->why, why) != 0)
 		log_warnx("NATS: the stream of cluster %s does not accept "
 			  "records: %s; the records stay in the spool and are "
@@ -80,4 +83,32 @@ stream_hold_until(struct submitter *s, const struct stream_hold *holds,
 		    holds[i].until > spool_now(s->spool))
 			return holds[i].until;
 	return 0;
+}
+
+int64_t
+stream_hold_try(struct submitter *s, struct stream_hold *holds,
+    const char *cluster)
+{
+	struct stream_hold *h = hold_find(holds, cluster);
+	int64_t now = spool_now(s->spool);
+
+	if (h == NULL || h->until == 0)
+		return 0;
+	if (h->until > now)
+		return h->until;
+	h->trying = 1;
+	h->until = now + TRY_MS;
+	return 0;
+}
+
+void
+stream_hold_end_waits(struct submitter *s, struct stream_hold *holds)
+{
+	int i;
+
+	for (i = 0; i < STREAM_HOLDS; i++)
+		if (holds[i].until != 0) {
+			holds[i].until = spool_now(s->spool);
+			holds[i].tries = 0;
+		}
 }

@@ -146,9 +146,13 @@ test_secret_SOURCES = tests/unit/common/net/test_secret.c
 test_secret_LDADD = $(COMMON_NET_LIBS)
 
 if WITH_NATS
-check_PROGRAMS += test_nats_conf test_nkey
-TESTS += test_nats_conf test_nkey
+check_PROGRAMS += test_nats_broker test_nats_conf test_nkey
+TESTS += test_nats_broker test_nats_conf test_nkey
 endif
+test_nats_broker_SOURCES = tests/unit/common/nats/test_nats_broker.c
+test_nats_broker_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_nats_broker_LDADD = $(COMMON_NATS_LIBS)
+
 test_nats_conf_SOURCES = tests/unit/common/nats/test_nats_conf.c
 test_nats_conf_CFLAGS = $(AM_CFLAGS) $(NATS_CFLAGS)
 test_nats_conf_LDADD = $(COMMON_NATS_LIBS)

@@ -33,6 +33,7 @@ static int n_sent;
 static int refuses; /* nats_send_record() fails with this errno */
 static int calls;   /* of nats_send_record() */
 static nats_done_fn *answer;
+static nats_up_fn *connection;
 
 struct nats *
 nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
@@ -42,9 +43,9 @@ nats_new(struct event_base *base, struct resolver *names, nats_done_fn *done,
 
 	(void)base;
 	(void)names;
-	(void)up;
 	(void)arg;
 	answer = done;
+	connection = up;
 	return (struct nats *)&nats;
 }
 
@@ -284,6 +285,65 @@ test_full(void)
 	CHECK_INT(sent[0].start, 3000);
 	answers(NATS_SENT, NULL);
 	CHECK_INT(state(3000), RUN_STATE__COUNT);
+	sim_end();
+}
+
+/* One record is tried; when the stream accepts it, all are due. */
+static void
+test_full_and_many(void)
+{
+	int64_t i;
+
+	begin();
+	for (i = 1; i <= 100; i++)
+		put_job((uint64_t)i, 1000, 0, 2000, NULL);
+	run();
+	CHECK_INT(n_sent, 100);
+	while (n_sent > 0)
+		answers(NATS_REFUSED, "maximum bytes exceeded");
+	for (i = 0; i < 10; i++) {
+		sim_run(5000);
+		run();
+		run();
+		CHECK_INT(n_sent, 1);
+		answers(NATS_REFUSED, "maximum bytes exceeded");
+	}
+	/* A try without an answer is followed by another one. */
+	sim_run(5000);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_UNSURE, NULL);
+	sim_run(12000);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	run();
+	CHECK_INT(n_sent, 99);
+	while (n_sent > 0)
+		answers(NATS_SENT, NULL);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	sim_end();
+}
+
+/* A new connection ends the wait for a stream. */
+static void
+test_full_and_new_connection(void)
+{
+	begin();
+	put(1000, 0, 2000, NULL);
+	run();
+	answers(NATS_NO_STREAM, "no stream has the subject");
+	run();
+	CHECK_INT(n_sent, 0);
+	connection(0, &sim);
+	connection(1, &sim);
+	run();
+	CHECK_INT(n_sent, 1);
+	/* The stream is held until it has accepted a record. */
+	CHECK_INT(nats_delivery_hold(sim.nats_delivery, 0)->until != 0, 1);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(nats_delivery_hold(sim.nats_delivery, 0)->until, 0);
+	CHECK_INT(state(1000), RUN_STATE__COUNT);
 	sim_end();
 }
 
@@ -571,6 +631,8 @@ main(void)
 	test_width();
 	test_no_room();
 	test_full();
+	test_full_and_many();
+	test_full_and_new_connection();
 	test_late_script();
 	test_nodes();
 	test_short_messages();

@@ -208,8 +208,7 @@ is_missing(struct reconcile *r, const struct spool_run *run)
 	int64_t margin = LOST_COMMITS * 1000 *
 	    conf_int(&r->s->w->conf, CONF_CC_COMMIT_INTERVAL);
 
-	return strcmp(run->key.cluster, r->job_list.cluster) == 0 &&
-	    run->since[DEST_REST] + margin <= r->asked &&
+	return run->since[DEST_REST] + margin <= r->asked &&
 	    !idset_has(&r->listed, run->id);
 }
 
@@ -257,8 +256,8 @@ missing_walk(struct reconcile *r, spool_fn *fn)
 	r->missing = 0;
 	r->failed |= r->listed.lacking;
 	while (!r->listed.lacking && !r->missing &&
-	    spool_each(r->s->spool, DEST_REST, START_COMMITTED, &after,
-		SPOOL_PAGE, fn, r) == SPOOL_PAGE)
+	    spool_each_of(r->s->spool, r->job_list.cluster, START_COMMITTED,
+		&after, SPOOL_PAGE, fn, r) == SPOOL_PAGE)
 		continue;
 }
 

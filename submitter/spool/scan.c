@@ -90,27 +90,21 @@ page_read(struct spool *sp, sqlite3_stmt *st, struct spool_run *rows, int max)
 	return rc == -1 ? -1 : n;
 }
 
-int
-spool_each(struct spool *sp, enum dest dest, enum run_state state,
+/* The rows of st, which begin after *after. */
+static int
+page_each(struct spool *sp, sqlite3_stmt *st, enum dest dest,
     struct spool_after *after, int max, spool_fn *fn, void *arg)
 {
 	struct spool_run *rows;
-	sqlite3_stmt *st;
 	int n, i;
 
-	if (max > SPOOL_PAGE)
-		max = SPOOL_PAGE;
-	st = state == RUN_STATE__COUNT ?
-	    spool_query(sp, SQL_EACH_ANY, VALUES(INT(after->id), INT(max))) :
-	    spool_query(sp, SQL_EACH + (enum sql)dest,
-		VALUES(INT(state), INT(after->due), INT(after->start),
-		    INT(after->id), INT(max)));
 	if (st == NULL || (rows = calloc((size_t)max, sizeof(*rows))) == NULL)
 		return -1;
 	n = page_read(sp, st, rows, max);
 	for (i = 0; i < n; i++) {
 		after->due = rows[i].due[dest];
 		after->start = rows[i].key.start;
+		after->job = rows[i].key.job;
 		after->id = rows[i].id;
 		if (fn(sp, &rows[i], arg) == -1) {
 			n = i + 1;
@@ -119,6 +113,36 @@ spool_each(struct spool *sp, enum dest dest, enum run_state state,
 	}
 	free(rows);
 	return n;
+}
+
+int
+spool_each(struct spool *sp, enum dest dest, enum run_state state,
+    struct spool_after *after, int max, spool_fn *fn, void *arg)
+{
+	sqlite3_stmt *st;
+
+	if (max > SPOOL_PAGE)
+		max = SPOOL_PAGE;
+	st = state == RUN_STATE__COUNT ?
+	    spool_query(sp, SQL_EACH_ANY, VALUES(INT(after->id), INT(max))) :
+	    spool_query(sp, SQL_EACH + (enum sql)dest,
+		VALUES(INT(state), INT(after->due), INT(after->start),
+		    INT(after->id), INT(max)));
+	return page_each(sp, st, dest, after, max, fn, arg);
+}
+
+int
+spool_each_of(struct spool *sp, const char *cluster, enum run_state state,
+    struct spool_after *after, int max, spool_fn *fn, void *arg)
+{
+	sqlite3_stmt *st;
+
+	if (max > SPOOL_PAGE)
+		max = SPOOL_PAGE;
+	st = spool_query(sp, SQL_EACH_OF,
+	    VALUES(INT(spool_cluster_id(sp, cluster, 0)), INT(after->job),
+		INT(after->start), INT(state), INT(max)));
+	return page_each(sp, st, DEST_REST, after, max, fn, arg);
 }
 
 int

@@ -554,6 +554,7 @@ struct spool_after {
 	int64_t due;
 	int64_t start;
 	int64_t id;
+	uint64_t job;
 };
 #define SPOOL_PAGE 256 /* rows of one call at most */
 /*
@@ -563,6 +564,13 @@ struct spool_after {
  */
 typedef int spool_fn(struct spool *sp, struct spool_run *run, void *arg);
 int spool_each(struct spool *sp, enum dest dest, enum run_state state,
+    struct spool_after *after, int max, spool_fn *fn, void *arg);
+/*
+ * The same for the runs of one cluster in a state of DEST_REST.  Reads the rows
+ * of the cluster only: spool_each() for each of many clusters reads all rows as
+ * often.
+ */
+int spool_each_of(struct spool *sp, const char *cluster, enum run_state state,
     struct spool_after *after, int max, spool_fn *fn, void *arg);
 /*
  * First and last start of the runs of one cluster in a state: how many, or -1.

@@ -405,6 +405,20 @@ test_pages(void)
 		continue;
 	CHECK_INT(n, 0);
 	CHECK_INT(seen, 1000);
+	seen = 0;
+	memset(&after, 0, sizeof(after));
+	while ((n = spool_each_of(sp, "alpha", START_DUE, &after, 100,
+		    count_one, &seen)) > 0)
+		continue;
+	CHECK_INT(n, 0);
+	CHECK_INT(seen, 1000);
+	memset(&after, 0, sizeof(after));
+	CHECK_INT(spool_each_of(sp, "alpha", STARTED, &after, 100, count_one,
+		      &seen),
+	    0);
+	CHECK_INT(spool_each_of(sp, "other", START_DUE, &after, 100, count_one,
+		      &seen),
+	    0);
 	CHECK_INT(spool_span(sp, START_DUE, "alpha", &from, &to), 1000);
 	CHECK_INT(from, 5000);
 	CHECK_INT(to, 5002);

@@ -236,27 +236,30 @@ class Client:
 
     def loop(self):
         try:
-            while True:
-                line = self.f.readline()
-                if not line:
-                    break
-                word = line.split(b" ", 1)[0].strip()
-                if word == b"PING":
-                    self.send("PONG\r\n")
-                    continue
-                with self.lock:
-                    if word == b"PONG":
-                        self.pongs += 1
-                    elif word == b"-ERR":
-                        self.errors.append(line.decode().strip())
-                    elif word in (b"MSG", b"HMSG"):
-                        self.messages.append(self.message(line.split()))
-                    self.lock.notify_all()
+            while self.take_one():
+                pass
         except (OSError, ValueError):
             pass
         with self.lock:
             self.closed = True
             self.lock.notify_all()
+
+    def take_one(self):
+        """One message of the server; False at the end of the stream."""
+        line = self.f.readline()
+        word = line.split(b" ", 1)[0].strip()
+        if word == b"PING":
+            self.send("PONG\r\n")
+            return True
+        with self.lock:
+            if word == b"PONG":
+                self.pongs += 1
+            elif word == b"-ERR":
+                self.errors.append(line.decode().strip())
+            elif word in (b"MSG", b"HMSG"):
+                self.messages.append(self.message(line.split()))
+            self.lock.notify_all()
+        return bool(line)
 
     def message(self, words):
         """(subject, reply or "", headers, body)"""

@@ -11,6 +11,8 @@ import collections
 import json
 import os
 import re
+import select
+import ssl
 import subprocess
 import sys
 import time
@@ -40,27 +42,67 @@ def record(cluster, job, start, end=None):
     return json.dumps(r, separators=(",", ":"))
 
 
+class Publisher(Client):
+    """A client without a thread: threads of 200 clients would take the processor from what is measured."""
+    acknowledged = refused = 0
+    first = text = b""
+
+    def loop(self):
+        while self.pongs == 0 and self.take_one():
+            pass
+
+    def readable(self):
+        data = self.raw.recv(65536)
+        if not data:
+            sys.exit("fanin: a broker closed a connection")
+        self.s.taken.write(data)
+        try:
+            while True:
+                self.f.text += self.s.tls.read(65536)
+        except ssl.SSLWantReadError:
+            pass
+        while self.is_whole():
+            self.take_one()
+        for _, _, head, body in self.messages:
+            if head or b'"error"' in body or b'"seq"' not in body:
+                self.refused += 1
+                self.first = self.first or body
+            self.acknowledged += 1
+        self.messages.clear()
+
+    def is_whole(self):
+        """A message is here to its end."""
+        line, end, rest = self.f.text.partition(b"\r\n")
+        return bool(end) and (b"MSG " not in line[:5] or len(rest) >= int(line.rsplit(b" ", 1)[1]) + 2)
+
+
 def publish(folder, clusters, rate, seconds, first=1000):
     """In a process of its own: prints a line for each start, then the sum as JSON."""
     names = ["load%03d" % i for i in range(clusters)]
-    clients = [Client(brokers.NAMES[i % 3] + brokers.DOMAIN, folder + "/tls/ca.pem", c, timeout=30)
+    clients = [Publisher(brokers.NAMES[i % 3] + brokers.DOMAIN, folder + "/tls/ca.pem", c, timeout=30)
                for i, c in enumerate(names)]
+    by_socket, answers = {c.raw.fileno(): c for c in clients}, select.epoll()
+    for fd in by_socket:
+        answers.register(fd, select.EPOLLIN)
+    starts, ends = open(folder + "/starts", "w", encoding="utf-8"), collections.deque()
+    total, jobs, sent = int(rate * seconds), [0] * clusters, 0
     begin = time.time()
-    sent, starts, ends = 0, open(folder + "/starts", "w", encoding="utf-8"), collections.deque()
-    total = int(rate * seconds)
-    jobs = [0] * clusters
 
     def put(i, job, start, end=None):
         clients[i].publish("cc.record." + names[i], record(names[i], job, start, end), clients[i].inbox + ".ack",
                            {"Nats-Msg-Id": "%s:%d:%d:record:%d" % (names[i], job, start, end or 0)})
+
+    def take(timeout):
+        for fd, _ in answers.poll(timeout):
+            by_socket[fd].readable()
     while any(j < total for j in jobs) or ends:
         now = time.time()
         for i in range(clusters):
             # clusters begin one after the other within a second
             while jobs[i] < total and begin + (jobs[i] + i / clusters) / rate <= now:
                 job, start = first + jobs[i], int(now)
+                starts.write("%s %d %d %.3f\n" % (names[i], job, start, time.time()))
                 put(i, job, start)
-                starts.write("%s %d %d %.3f\n" % (names[i], job, start, now))
                 ends.append((now + LIFE, i, job, start))
                 jobs[i] += 1
                 sent += 1
@@ -68,16 +110,15 @@ def publish(folder, clusters, rate, seconds, first=1000):
             _, i, job, start = ends.popleft()
             put(i, job, start, start + LIFE)
             sent += 1
-        time.sleep(TICK)
+        take(TICK)
     starts.close()
-
-    def acknowledged():
-        return sum(len(c.messages) for c in clients) >= sent
-    wait(60, acknowledged)
-    refused = [m for c in clients for m in c.messages if b'"error"' in m[3] or b'"seq"' not in m[3]]
-    print(json.dumps({"sent": sent, "acknowledged": sum(len(c.messages) for c in clients),
-                      "refused": len(refused), "first": refused[0][3].decode() if refused else "",
-                      "seconds": time.time() - begin}))
+    until = time.time() + 60
+    while sum(c.acknowledged for c in clients) < sent and time.time() < until:
+        take(1)
+    print(json.dumps({"sent": sent, "acknowledged": sum(c.acknowledged for c in clients),
+                      "refused": sum(c.refused for c in clients),
+                      "first": next((c.first.decode() for c in clients if c.refused), ""),
+                      "seconds": time.time() - begin, "processor": time.process_time()}))
 
 
 class Sampler:
@@ -90,6 +131,20 @@ class Sampler:
         for role, pid in self.suite.pids().items():
             fields = brokers.read("/proc/%d/stat" % pid).rpartition(")")[2].split()
             out[role] = int(fields[11]) + int(fields[12])
+        return out
+
+    def others(self):
+        """Seconds of the processes that are not the centre's, by name."""
+        out = collections.Counter()
+        for pid in [int(p) for p in os.listdir("/proc") if p.isdigit()]:
+            try:
+                head, _, rest = brokers.read("/proc/%d/stat" % pid).rpartition(")")
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            name = head.partition("(")[2]
+            if name == "nats-server" or "cc-backend" in name:
+                out["brokers" if name == "nats-server" else "cc-backend"] += (
+                    sum(int(n) for n in rest.split()[11:13]) / os.sysconf("SC_CLK_TCK"))
         return out
 
     def memory(self):
@@ -174,7 +229,7 @@ def generate(folder, *args):
 def generated(generator, sampler):
     while generator.poll() is None:
         sampler.memory()
-        time.sleep(1)
+        time.sleep(5)   # the memory of all processes is some 0.1 s of a processor
     return json.loads(generator.stdout.read())
 
 
@@ -207,7 +262,7 @@ def to_spool(folder, centre, backend, sampler, clusters, rate, seconds):
 
 
 def phases(folder, centre, backend, sampler, clusters, rate, seconds):
-    before = sampler.ticks()
+    before, others = sampler.ticks(), sampler.others()
     result = generated(generate(folder, clusters, rate, seconds), sampler)
     sent = result["sent"]
     figure("records published (%d clusters, %.1f starts and ends a second each)" % (clusters, rate),
@@ -220,6 +275,9 @@ def phases(folder, centre, backend, sampler, clusters, rate, seconds):
         return not expected.backend_jobs(backend.url, token, running=True)[0] and centre.nothing_waits()
     done = wait(300, all_ended)
     costs(sampler, before, sent, "stream to cc-backend")
+    others = sampler.others() - others
+    figure("beside it: generator, brokers, cc-backend",
+           "%.0f s, %.0f s, %.0f s" % (result["processor"], others["brokers"], others["cc-backend"]))
     figure("memory of the centre, largest PSS of all processes", "%.1f MiB" % (sampler.most / 1024))
     late, missing = lags(folder, backend.ledger)
     if late:

@@ -291,8 +291,9 @@ def gpu_address(host, index, gpus):
 
 # --- the backend's side -------------------------------------------------------
 
-def backend_jobs(url, token, running=False, cluster=None):
-    """All committed jobs (of one cluster), by (job id, start); and how many rows there were."""
+def backend_jobs(url, token, running=False, cluster=None, every=False):
+    """All committed jobs (of one cluster), by (job id, start); and how many rows there were.
+    With every: of every cluster, by (cluster, job id, start)."""
     out, page, rows = {}, 1, 0
     while True:
         state = "&state=running" if running else ""
@@ -305,7 +306,7 @@ def backend_jobs(url, token, running=False, cluster=None):
             if cluster and j["cluster"] != cluster:
                 continue
             rows += 1
-            out[j["jobId"], j["startTime"]] = j
+            out[((j["cluster"],) if every else ()) + (j["jobId"], j["startTime"])] = j
         if len(jobs) < 500:
             return out, rows
         page += 1

@@ -152,6 +152,13 @@ fetch_status(struct stream *st, const struct link_message *m)
 
 	if (m->status == 100)
 		return; /* a heartbeat of the broker */
+	/*
+	 * nats-server since 2.10: all messages of a request are on the way.  From a
+	 * stream with replicas they come after this, and it may come after the next
+	 * request: the messages end their request.
+	 */
+	if (m->status == 409 && strcmp(m->status_text, "Batch Completed") == 0)
+		return;
 	if (st->pull.messages == 0)
 		return;
 	if (m->status == 408 || m->status == 404) {

@@ -703,6 +703,11 @@ test_status(void)
 	streams_turn(t);
 	s = next("$JS.API.CONSUMER.MSG.NEXT");
 	CHECK(s != NULL && strstr(s->data, "\"batch\":50,") != NULL);
+	/* before the messages, or late: the request is open */
+	status(t, s, 409, "Batch Completed");
+	CHECK(status_of(t).ready);
+	CHECK(next("$JS.API.") == NULL);
+	CHECK_INT(t->list[0]->pull.messages, 50);
 	/* too long even then */
 	status(t, s, 409, "Message Size Exceeds MaxBytes");
 	s = next("$JS.API.CONSUMER.MSG.NEXT");

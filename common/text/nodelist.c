@@ -105,18 +105,21 @@ item_has(const char *p, const char *end, const char *host)
 	return *host == '\0';
 }
 
-/* The end of the item at p: a comma outside brackets, or the NUL. */
+/*
+ * The end of the item at p: a comma outside brackets, or the NUL.  Brackets do
+ * not nest: item_has() ends them at the first "]", too.
+ */
 static const char *
 item_end(const char *p)
 {
-	int depth = 0;
+	int in_brackets = 0;
 
 	for (; *p != '\0'; p++) {
 		if (*p == '[')
-			depth++;
+			in_brackets = 1;
 		else if (*p == ']')
-			depth--;
-		else if (*p == ',' && depth == 0)
+			in_brackets = 0;
+		else if (*p == ',' && !in_brackets)
 			break;
 	}
 	return p;

@@ -33,6 +33,8 @@ check_lists(void)
 	CHECK(!nodelist_has("n[", "n1"));
 	CHECK(!nodelist_has("n[]", "n"));
 	CHECK(!nodelist_has("n]1", "n1"));
+	CHECK(nodelist_has("n]],m1", "m1"));
+	CHECK(nodelist_has("[1,[2],m1", "m1"));
 	CHECK(!nodelist_has("n[1-]", "n1"));
 	CHECK(!nodelist_has("n[-4]", "n4"));
 	CHECK(!nodelist_has("n[1-99999999999999999999999]", "n1"));

@@ -29,7 +29,7 @@ static const struct {
 	[TROUBLE_NONE] = { 250, 30000 },
 	[TROUBLE_AWAY] = { 250, 5000 },
 	[TROUBLE_DENIED] = { 5000, 60000 }, /* an administrator must act */
-	[TROUBLE_STREAM] = { 1000, 5000 },  /* also while a broker starts */
+	[TROUBLE_STREAM] = { 1000, 30000 }, /* also while a broker starts */
 };
 
 struct nats_broker {

@@ -106,6 +106,12 @@ int64_t stream_hold_until(struct submitter *s, const struct stream_hold *holds,
  */
 int64_t stream_hold_try(struct submitter *s, struct stream_hold *holds,
     const char *cluster);
+/*
+ * The try ended without a word of the stream about others: the next record is
+ * the try.
+ */
+void stream_hold_try_end(struct submitter *s, struct stream_hold *holds,
+    const char *cluster);
 /* The connection is new: the next try of each stream is due. */
 void stream_hold_end_waits(struct submitter *s, struct stream_hold *holds);
 

@@ -33,6 +33,8 @@
 #define PERMISSION_WAIT 60000
 /* ms; when all of the room is used by messages that have no result */
 #define ROOM_WAIT 10000
+/* ms that a row waits behind others of a stream that does not accept records */
+#define HELD_WAIT 30000
 /* pages of rows whose streams do not accept records, before other work */
 #define HELD_PAGES 16
 
@@ -174,6 +176,9 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
 {
 	struct submitter *s = d->s;
 
+	if (result == NATS_UNSURE || result == NATS_IN_PROCESS ||
+	    result == NATS_TOO_LONG)
+		stream_hold_try_end(s, d->holds, run->key.cluster);
 	switch (result) {
 	case NATS_SENT:
 		if (spool_policy(s->spool)->whole)
@@ -186,13 +191,9 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
 		record_held(d, run, why != NULL ? why : "no reason given");
 		break;
 	case NATS_UNSURE:
-		s->n.nats_unsure++;
-		row_wait(s, run,
-		    timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
-			RETRY_MAX),
-		    why);
-		break;
+	case NATS_IN_PROCESS:
 	case NATS_AWAY:
+		s->n.nats_unsure += result == NATS_UNSURE;
 		row_wait(s, run,
 		    timer_backoff(run->tries[DEST_NATS], RETRY_FIRST,
 			RETRY_MAX),
@@ -229,9 +230,12 @@ on_nats(uint64_t token, enum nats_result result, const char *why, void *arg)
 	if (token & STREAM_UPDATE_TOKEN) {
 		d->updates = 0;
 		stream_update_result(s, token, result);
-	} else if (spool_get(s->spool, (int64_t)token, &run) == 1 &&
-	    run.due[DEST_NATS] == DUE_LEASED)
-		result_apply(d, &run, result, why);
+	} else if (spool_get(s->spool, (int64_t)token, &run) == 1) {
+		if (run.due[DEST_NATS] == DUE_LEASED)
+			result_apply(d, &run, result, why);
+		else
+			stream_hold_try_end(s, d->holds, run.key.cluster);
+	}
 }
 
 static void
@@ -286,11 +290,15 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 	}
 	inflight_clear(s->w->inflight);
 	job_clear(&job);
-	if (rc == 0)
+	if (rc == 0) {
 		d->in_flight++;
-	else if (errno == EINVAL || errno == EMSGSIZE)
+		return;
+	}
+	rc = errno;
+	stream_hold_try_end(s, d->holds, run->key.cluster);
+	if (rc == EINVAL || rc == EMSGSIZE)
 		run_reject(s, run, DEST_NATS,
-		    errno == EMSGSIZE ? REJECT_TOO_LONG : REJECT_RECORD,
+		    rc == EMSGSIZE ? REJECT_TOO_LONG : REJECT_RECORD,
 		    why != NULL ? why : "the record makes no message");
 	else
 		row_wait(s, run,
@@ -307,7 +315,10 @@ row_waits_for_stream(struct nats_delivery *d, struct spool_run *run)
 
 	if (until == 0)
 		return 0;
-	run->due[DEST_NATS] = until;
+	if (d->s->clusters.n == 1)
+		return 1; /* see cluster_waits() */
+	/* The end of the hold makes the row due. */
+	run->due[DEST_NATS] = spool_now(d->s->spool) + HELD_WAIT;
 	if (run->tries[DEST_NATS] == 0)
 		run->tries[DEST_NATS] = 1;
 	row_save(d->s, run);
@@ -457,6 +468,7 @@ void
 nats_delivery_rolled_back(struct nats_delivery *d)
 {
 	d->lost = 1;
+	stream_hold_end_waits(d->s, d->holds);
 	wake(d->s, WAKE_NATS);
 }
 

@@ -102,6 +102,18 @@ stream_hold_try(struct submitter *s, struct stream_hold *holds,
 }
 
 void
+stream_hold_try_end(struct submitter *s, struct stream_hold *holds,
+    const char *cluster)
+{
+	struct stream_hold *h = hold_find(holds, cluster);
+
+	if (h == NULL || !h->trying)
+		return;
+	h->trying = 0;
+	h->until = spool_now(s->spool);
+}
+
+void
 stream_hold_end_waits(struct submitter *s, struct stream_hold *holds)
 {
 	int i;

@@ -103,6 +103,7 @@ count(struct nats *n, const struct nats_item *item)
 		break;
 	case NATS_AWAY:
 	case NATS_REFUSED:
+	case NATS_IN_PROCESS:
 	case NATS_NO_STREAM:
 		n->n.away++;
 		break;

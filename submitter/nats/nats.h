@@ -30,10 +30,11 @@ enum nats_result {
 	NATS_SENT,   /* confirmed: flushed, or acknowledged by the stream */
 	NATS_UNSURE, /* core: the connection broke before it confirmed */
 	NATS_AWAY, /* not published: no connection or stream; send again later */
-	NATS_DENIED,	/* the broker does not permit the subject */
-	NATS_REFUSED,	/* the stream refuses messages now: it is full */
-	NATS_NO_STREAM, /* no stream has the subject, or it does not answer */
-	NATS_TOO_LONG	/* exceeds the broker's limit without any text */
+	NATS_DENIED,	 /* the broker does not permit the subject */
+	NATS_REFUSED,	 /* the stream refuses messages now: it is full */
+	NATS_IN_PROCESS, /* the stream has not yet stored it; send again later */
+	NATS_NO_STREAM,	 /* no stream has the subject, or it does not answer */
+	NATS_TOO_LONG	 /* exceeds the broker's limit without any text */
 };
 
 /* Called once for each message.  why is NULL or borrowed for the call. */

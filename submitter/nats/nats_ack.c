@@ -2,6 +2,7 @@
 /* See nats_ack.h. */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ enum field {
 	FIELD_OTHER,
 	FIELD_STREAM,
 	FIELD_DUPLICATE,
+	FIELD_SEQUENCE,
 	FIELD_ERROR,
 	FIELD_CODE,
 	FIELD_TEXT
@@ -29,6 +31,7 @@ struct input {
 	int in_error; /* the object is that of the error */
 	int stream;
 	int error;
+	uint64_t sequence;
 };
 
 static enum field
@@ -41,6 +44,7 @@ field_of(const struct input *in, const struct json_scan *s)
 	} names[] = {
 		{ IN_ANSWER, "stream", FIELD_STREAM },
 		{ IN_ANSWER, "duplicate", FIELD_DUPLICATE },
+		{ IN_ANSWER, "seq", FIELD_SEQUENCE },
 		{ IN_ANSWER, "error", FIELD_ERROR },
 		{ IN_ERROR, "err_code", FIELD_CODE },
 		{ IN_ERROR, "description", FIELD_TEXT },
@@ -72,6 +76,8 @@ on_event(struct json_scan *s, enum json_event ev, void *arg)
 		in->stream = s->len != 0;
 	else if (in->field == FIELD_DUPLICATE && ev == JSON_EV_SCALAR)
 		ack->duplicate = strcmp(s->text, "true") == 0;
+	else if (in->field == FIELD_SEQUENCE && ev == JSON_EV_SCALAR)
+		in->sequence = strtoull(s->text, NULL, 10);
 	else if (in->field == FIELD_CODE && ev == JSON_EV_SCALAR)
 		ack->code = (unsigned)strtoul(s->text, NULL, 10);
 	else if (in->field == FIELD_TEXT && ev == JSON_EV_STRING)
@@ -91,7 +97,9 @@ nats_ack_read(const char *p, size_t n, struct nats_ack *ack)
 	json_scan_init(&s, '{', text, sizeof(text), on_event, &in);
 	if (json_scan_feed(&s, p, n) != NULL || json_scan_end(&s) != NULL)
 		return -1;
-	ack->stored = in.stream && !in.error;
+	ack->stored = in.stream && !in.error && in.sequence > 0;
+	ack->in_process = in.error ? ack->code == ACK_IN_PROCESS :
+				     in.stream && in.sequence == 0;
 	if (in.error && ack->text[0] == '\0')
 		snprintf(ack->text, sizeof(ack->text), "error %u", ack->code);
 	return in.stream || in.error ? 0 : -1;

@@ -6,11 +6,17 @@
 #include <stddef.h>
 
 /* Codes of JetStream in err_code. */
-#define ACK_TOO_LONG 10054 /* longer than max_msg_size of the stream */
+#define ACK_TOO_LONG   10054 /* longer than max_msg_size of the stream */
+#define ACK_IN_PROCESS 10158 /* nats-server 2.11: as nats_ack.in_process */
 
 struct nats_ack {
 	int stored; /* in the stream, durable */
 	int duplicate;
+	/*
+	 * The stream has noted the id, and not stored the message: it may do so,
+	 * or not.  nats-server 2.10 calls this a duplicate with the number 0.
+	 */
+	int in_process;
 	unsigned code;	/* err_code; 0 = none */
 	char text[120]; /* description of the error, without control bytes */
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/nats/nats_dial.h"
+#include "submitter/nats/nats_ack.h"
 #include "submitter/nats/nats_publish.h"
 #include "submitter/nats/nats_records.h"
 
@@ -175,6 +176,14 @@ stream_one(struct nats_session *ns, struct nats_item *item, char *why,
 	po.MsgId = item->id;
 	s = js_Publish(&ack, ns->js, ns->conf->subject, item->bytes,
 	    (int)item->len, &po, &code);
+	/* See nats_ack.in_process. */
+	if ((s == NATS_OK && ack != NULL && ack->Sequence == 0) ||
+	    code == ACK_IN_PROCESS) {
+		item_end(item, NATS_IN_PROCESS,
+		    "the stream has not stored it yet");
+		jsPubAck_Destroy(ack);
+		return TROUBLE_NONE;
+	}
 	if (s == NATS_OK) {
 		item_end(item, NATS_SENT, "");
 		item->duplicate = ack != NULL && ack->Duplicate;

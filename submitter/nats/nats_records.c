@@ -130,7 +130,10 @@ answer_read(struct nats_item *item, natsMsg *msg)
 	else if (ack.stored) {
 		item_end(item, NATS_SENT, "");
 		item->duplicate = ack.duplicate;
-	} else if (ack.code == ACK_TOO_LONG)
+	} else if (ack.in_process)
+		item_end(item, NATS_IN_PROCESS,
+		    "the stream has not stored it yet");
+	else if (ack.code == ACK_TOO_LONG)
 		item_end(item, NATS_TOO_LONG, "longer than the stream accepts");
 	else
 		item_end(item, NATS_REFUSED, ack.text);

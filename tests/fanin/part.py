@@ -234,6 +234,40 @@ def part_faults(folder, restore=False):
         w.end()
 
 
+def part_full(folder):
+    """The streams are full for a minute; then their limit is raised."""
+    os.environ["FANIN_REAL"] = "0"
+    w = make_world(folder, rate=5)
+    suites = list(w.suites.values())
+
+    def limit(size):
+        w.centre.set(natsStreamMaxBytes=size)
+        w.centre.ctl("reload")
+
+    def full(s):
+        return "maximum bytes exceeded" in s.ctl("status")
+    try:
+        limit(1 << 20)
+        check("each stream is full", wait(180, lambda: all(full(s) for s in suites)))
+        say("the streams are full")
+        time.sleep(60)
+        check("each stream is still full", all(full(s) for s in suites))
+        waiting = [s.name for s in suites if s.nothing_waits()]
+        check("records wait at each cluster", waiting == [], waiting)
+        limit(1 << 28)
+        say("the streams have space")
+        for slurm in w.slurm.values():
+            slurm.end_load()
+        say("all jobs have ended")
+        bad = judge.judge(w, 240, 10**6)
+        check("lost 0, doubled 0, wrong 0, stop-race victims 0", bad == 0, bad)
+        for s in [w.centre] + suites:
+            check("%s: nothing waits" % s.name, wait(60, s.nothing_waits), s.ctl("queue")[-300:])
+            logs_checked(s)
+    finally:
+        w.end()
+
+
 def part_restore(folder):
     """A short run with the centre of yesterday."""
     part_faults(folder, restore=True)

@@ -94,6 +94,8 @@ on_message(const struct broker_message *m, void *arg)
 		    "the answer is not that of a stream");
 	else if (ack.stored)
 		item_end(item, NATS_SENT, NULL);
+	else if (ack.in_process)
+		item_end(item, NATS_IN_PROCESS, NULL);
 	else
 		item_end(item, NATS_REFUSED, ack.text);
 }

@@ -288,13 +288,20 @@ test_full(void)
 	sim_end();
 }
 
-/* One record is tried; when the stream accepts it, all are due. */
+/*
+ * One record is tried; when the stream accepts it, all are due.  With several
+ * clusters, the records behind a try that says nothing wait for half a minute.
+ */
 static void
-test_full_and_many(void)
+test_full_and_many(int one_cluster)
 {
+	int wait = one_cluster ? 0 : 31000;
 	int64_t i;
 
 	begin();
+	sim.clusters.n = one_cluster ? 1 : 2;
+	snprintf(sim.clusters.names[0], CLUSTER_MAX, "alpha");
+	snprintf(sim.clusters.names[1], CLUSTER_MAX, "beta");
 	for (i = 1; i <= 100; i++)
 		put_job((uint64_t)i, 1000, 0, 2000, NULL);
 	run();
@@ -308,20 +315,35 @@ test_full_and_many(void)
 		CHECK_INT(n_sent, 1);
 		answers(NATS_REFUSED, "maximum bytes exceeded");
 	}
-	/* A try without an answer is followed by another one. */
+	/* A record that the stream has noted says nothing about the next one. */
 	sim_run(5000);
 	run();
 	CHECK_INT(n_sent, 1);
-	answers(NATS_UNSURE, NULL);
-	sim_run(12000);
+	answers(NATS_IN_PROCESS, "not yet");
+	CHECK_INT(spool_runs(sim.spool), 100);
+	sim_run(wait);
 	run();
 	CHECK_INT(n_sent, 1);
-	answers(NATS_SENT, NULL);
+	answers(NATS_TOO_LONG, NULL);
+	sim_run(wait);
 	run();
-	CHECK_INT(n_sent, 99);
+	CHECK_INT(n_sent, 1);
+	answers(NATS_UNSURE, NULL);
+	sim_run(wait);
+	run();
+	CHECK_INT(n_sent, 1);
+	/* A try without an answer is followed by another one. */
+	sim_run(wait + 12000);
+	run();
+	CHECK(n_sent > 1);
 	while (n_sent > 0)
 		answers(NATS_SENT, NULL);
-	CHECK_INT(spool_runs(sim.spool), 0);
+	sim_run(SIM_MINUTE);
+	run();
+	CHECK(n_sent > 90);
+	while (n_sent > 0)
+		answers(NATS_SENT, NULL);
+	CHECK_INT(spool_runs(sim.spool), 1); /* rejected */
 	sim_end();
 }
 
@@ -631,7 +653,8 @@ main(void)
 	test_width();
 	test_no_room();
 	test_full();
-	test_full_and_many();
+	test_full_and_many(1);
+	test_full_and_many(0);
 	test_full_and_new_connection();
 	test_late_script();
 	test_nodes();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of streams, as nats-server 2.9 and 2.10 write them. */
+/* Answers of streams, as nats-server 2.9 to 2.12 write them. */
 #include "config.h"
 
 #include "submitter/nats/nats_ack.h"
@@ -56,6 +56,29 @@ test_error(void)
 	CHECK(strchr(ack.text, '\033') == NULL);
 }
 
+/* nats-server 2.10, and 2.11 and later */
+static void
+test_in_process(void)
+{
+	struct nats_ack ack;
+
+	CHECK_INT(read_text("{\"stream\":\"S\", \"seq\":0,"
+			    "\"duplicate\": true}",
+		      &ack),
+	    0);
+	CHECK(!ack.stored && ack.in_process);
+	CHECK_INT(read_text("{\"error\":{\"code\":409,\"err_code\":10158,"
+			    "\"description\":\"duplicate message id is in "
+			    "process\"},\"stream\":\"S\",\"seq\":0}",
+		      &ack),
+	    0);
+	CHECK(!ack.stored && ack.in_process);
+	CHECK_INT(read_text("{\"error\":{\"code\":503,\"err_code\":10077}}",
+		      &ack),
+	    0);
+	CHECK(!ack.stored && !ack.in_process);
+}
+
 static void
 test_invalid(void)
 {
@@ -76,6 +99,7 @@ main(void)
 {
 	test_stored();
 	test_error();
+	test_in_process();
 	test_invalid();
 	return check_done();
 }

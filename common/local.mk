@@ -8,6 +8,7 @@ common_text_libtext_a_SOURCES = \
 	common/text/base64.h \
 	common/text/json_scan.c \
 	common/text/json_scan.h \
+	common/text/metrics_check.c \
 	common/text/metrics_text.c \
 	common/text/metrics_text.h \
 	common/text/nodelist.c \

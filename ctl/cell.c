@@ -14,6 +14,8 @@
 #define CUT_MARK "~"
 #define ISO_TIME "0000-00-00T00:00:00+00:00"
 
+#define SECONDS_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
+
 int
 text_width(const char *s)
 {
@@ -22,6 +24,14 @@ text_width(const char *s)
 	for (; *s != '\0'; s++)
 		n += ((unsigned char)*s & 0xc0) != 0x80;
 	return n;
+}
+
+int64_t
+field_seconds(const char *s)
+{
+	int64_t n = strtoll(s, NULL, 10);
+
+	return n < 0 ? 0 : n > SECONDS_MAX ? SECONDS_MAX : n;
 }
 
 /* Bytes of the first n characters of s. */

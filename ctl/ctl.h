@@ -54,6 +54,11 @@ int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
 const struct ctl_row *reply_summary(const struct ctl_reply *reply);
 /* 1 when the row of CTL_T_SUMMARY says so. */
 int reply_is_degraded(const struct ctl_reply *reply);
+/*
+ * cell.c: a time or a duration in a field, in seconds: from 0 to the year 9999, so
+ * that sums and milliseconds of it are in range.
+ */
+int64_t field_seconds(const char *s);
 /* 1 when text and pages show a field of this column as an ISO 8601 time. */
 int column_is_time(unsigned table, const struct ctl_column *column);
 

@@ -97,7 +97,7 @@ reply_join(struct ctl_reply *into, struct ctl_reply *from)
 static void
 event_time(const char *field, char *buf, size_t size)
 {
-	const char *text, *dot = strchr(field, '.'), *zone;
+	const char *text, *ms, *zone;
 	long long seconds = strtoll(field, NULL, 10);
 
 	if (seconds <= 0) {
@@ -106,8 +106,10 @@ event_time(const char *field, char *buf, size_t size)
 	}
 	text = time_text(seconds);
 	zone = strlen(text) > 19 ? text + 19 : "";
-	snprintf(buf, size, "%.19s.%.3s%s", text,
-	    dot != NULL && strlen(dot) == 4 ? dot + 1 : "000", zone);
+	ms = field + strspn(field, "0123456789");
+	if (*ms != '.' || strlen(ms) != 4 || strspn(ms + 1, "0123456789") != 3)
+		ms = ".000";
+	snprintf(buf, size, "%.19s%s%s", text, ms, zone);
 }
 
 static int

@@ -240,7 +240,7 @@ print_field(const char *name, const char *value, const char *none)
 	char buf[SHOWN_MAX];
 
 	printf("  %-12s  %s\n", name,
-	    *value != '\0' ? text_vis(value, buf, sizeof(buf)) : none);
+	    text_vis(*value != '\0' ? value : none, buf, sizeof(buf)));
 }
 
 /* "n[3-4],m07 (3 nodes)" */

@@ -11,7 +11,7 @@ void
 print_metrics(const struct ctl_reply *a, enum metrics_form form)
 {
 	struct metric_row *rows = calloc(a->n + 1, sizeof(*rows));
-	size_t i, n = 0;
+	size_t i, n = 0, left_out = 0;
 	int k;
 
 	if (rows == NULL) {
@@ -19,13 +19,22 @@ print_metrics(const struct ctl_reply *a, enum metrics_form form)
 		exit(EXIT_REFUSED);
 	}
 	for (i = 0; i < a->n; i++) {
-		if (a->rows[i].table != CTL_T_METRIC ||
-		    a->rows[i].n != METRIC_FIELDS)
+		if (a->rows[i].table != CTL_T_METRIC)
 			continue;
+		if (a->rows[i].n != METRIC_FIELDS ||
+		    !metric_is_valid((const char *const *)a->rows[i].fields)) {
+			left_out++;
+			continue;
+		}
 		for (k = 0; k < METRIC_FIELDS; k++)
 			rows[n].fields[k] = a->rows[i].fields[k];
 		n++;
 	}
 	metrics_print(stdout, rows, n, form);
+	if (left_out > 0)
+		fprintf(stderr,
+		    "cc-slurm-adapterctl: %zu rows are not valid and are left "
+		    "out\n",
+		    left_out);
 	free(rows);
 }

@@ -63,7 +63,7 @@ seconds_text(const char *s, char buf[CELL_MAX])
 
 	if (end == s || *end != '\0' || n < 0)
 		return "";
-	snprintf(buf, CELL_MAX, "%s", duration_text(n * 1000));
+	snprintf(buf, CELL_MAX, "%s", duration_text(field_seconds(s) * 1000));
 	if ((second = strchr(buf, ' ')) != NULL &&
 	    (second = strchr(second + 1, ' ')) != NULL)
 		*second = '\0';

@@ -206,8 +206,9 @@ value_text(const char *s, enum form form, char buf[CELL_MAX])
 		return bytes_text(s, buf);
 	if (form != FORM_TEXT && end != s && *end == '\0') {
 		snprintf(buf, CELL_MAX, "%s",
-		    form == FORM_COUNT ? count_text(n) :
-					 duration_text((int64_t)n * 1000));
+		    form == FORM_COUNT ?
+			count_text(n) :
+			duration_text(field_seconds(s) * 1000));
 		return buf;
 	}
 	return ages_text(text_vis(s, vis, sizeof(vis)), time(NULL), buf);
@@ -275,7 +276,7 @@ print_processes(const struct ctl_reply *a, const struct style *style)
 		    8, 0);
 		printf("for %s",
 		    *seconds != '\0' ?
-			duration_text(strtoll(seconds, NULL, 10) * 1000) :
+			duration_text(field_seconds(seconds) * 1000) :
 			"0 s");
 		if (*restarts != '\0' && strcmp(restarts, "0") != 0)
 			printf(", %s restarts",
@@ -301,7 +302,7 @@ print_problems(const struct ctl_reply *a, const struct style *style)
 		if (!any++)
 			printf("\n%sProblems%s\n", style_on(style, COLOUR_BOLD),
 			    style_off(style));
-		since = strtoll(row->fields[1], NULL, 10);
+		since = field_seconds(row->fields[1]);
 		printf("  for ");
 		cell_print(duration_text(
 			       (now > since ? now - since : 0) * 1000),

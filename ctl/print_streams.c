@@ -52,7 +52,8 @@ part_add(char *line, size_t size, const char *before, long long n,
 static void
 print_cluster(const struct ctl_row *row, const struct style *style)
 {
-	long long last = number_of(row, F_LAST), now = (long long)time(NULL);
+	int64_t last = field_seconds(row->fields[F_LAST]), now = time(NULL);
+	int64_t lag = field_seconds(row->fields[F_LAG]);
 	char line[STREAM_LINE_MAX], cluster[CELL_MAX], state[CELL_MAX];
 	size_t len;
 
@@ -68,9 +69,9 @@ print_cluster(const struct ctl_row *row, const struct style *style)
 		    duration_text((now > last ? now - last : 0) * 1000));
 	part_add(line, sizeof(line), ", ", number_of(row, F_WAITING), " wait");
 	len = strlen(line);
-	if (number_of(row, F_LAG) > 0)
+	if (lag > 0)
 		snprintf(line + len, sizeof(line) - len, ", %s behind",
-		    duration_text(number_of(row, F_LAG) * 1000));
+		    duration_text(lag * 1000));
 	part_add(line, sizeof(line), ", ", number_of(row, F_HELD),
 	    " of a newer version");
 	part_add(line, sizeof(line), ", ", number_of(row, F_EXPIRED),

@@ -83,8 +83,7 @@ series_read(const struct span_data *d, const char *counter, double *values)
 		    strcmp(row->fields[F_SPAN], d->name) != 0 ||
 		    strcmp(row->fields[F_COUNTER], counter) != 0)
 			continue;
-		at = (strtoll(row->fields[F_TIME], NULL, 10) - d->from) /
-		    d->step;
+		at = (field_seconds(row->fields[F_TIME]) - d->from) / d->step;
 		if (at < 0 || at >= (int64_t)d->n)
 			continue;
 		values[at] = (double)strtoull(row->fields[F_VALUE], NULL, 10);

@@ -179,7 +179,7 @@ waiting_add(struct view *v, const struct sample *now)
 			more = strtoull(row->fields[1], NULL, 10);
 		if (row->table != CTL_T_QUEUE || row->n < 10)
 			continue;
-		age = strtoll(row->fields[9], NULL, 10);
+		age = field_seconds(row->fields[9]);
 		for (k = 0; k + 1 < AGES && age >= ages[k].below; k++)
 			continue;
 		counts[k]++;
@@ -256,7 +256,7 @@ processes_add(struct view *v, const struct sample *now)
 		    *state != '\0' ? state : "unknown",
 		    *uptime != '\0' ? " for " : "",
 		    *uptime != '\0' ?
-			duration_text(strtoll(uptime, NULL, 10) * 1000) :
+			duration_text(field_seconds(uptime) * 1000) :
 			"",
 		    status_value(now, names[i], "restarts"));
 	}

@@ -29,87 +29,6 @@ page_clear(struct page *page)
 	memset(page, 0, sizeof(*page));
 }
 
-static int
-is_printable(const char *s)
-{
-	for (; *s != '\0'; s++)
-		if ((unsigned char)*s < ' ' || (unsigned char)*s >= 0x7f)
-			return 0;
-	return 1;
-}
-
-static int
-name_is_valid(const char *s)
-{
-	static const char letters[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-
-	return *s != '\0' && strspn(s, letters) > 0 &&
-	    s[strspn(s,
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-		"0123456789")] == '\0';
-}
-
-/* name="value" between commas; a value has no escapes. */
-static int
-labels_are_valid(const char *s)
-{
-	char name[64];
-	size_t n;
-
-	while (*s != '\0') {
-		n = strcspn(s, "=");
-		if (n == 0 || n >= sizeof(name) || s[n] == '\0' ||
-		    s[n + 1] != '"')
-			return 0;
-		memcpy(name, s, n);
-		name[n] = '\0';
-		s += n + 2;
-		n = strcspn(s, "\"\\");
-		if (!name_is_valid(name) || s[n] != '"')
-			return 0;
-		s += n + 1;
-		if (*s == ',' && s[1] != '\0')
-			s++;
-		else if (*s != '\0')
-			return 0;
-	}
-	return 1;
-}
-
-static int
-type_is_valid(const char *s)
-{
-	return strcmp(s, "counter") == 0 || strcmp(s, "gauge") == 0 ||
-	    strcmp(s, "histogram") == 0;
-}
-
-static int
-value_is_valid(const char *s)
-{
-	char *end;
-
-	if (*s == '\0' || s[strspn(s, "0123456789.-")] != '\0')
-		return 0;
-	(void)strtod(s, &end);
-	return *end == '\0';
-}
-
-static int
-row_is_valid(const struct page_row *row)
-{
-	int k;
-
-	for (k = 0; k < METRIC_FIELDS; k++)
-		if (row->fields[k] == NULL || !is_printable(row->fields[k]))
-			return 0;
-	return name_is_valid(row->fields[METRIC_NAME]) &&
-	    type_is_valid(row->fields[METRIC_TYPE]) &&
-	    row->fields[METRIC_HELP][0] != '\0' &&
-	    labels_are_valid(row->fields[METRIC_LABELS]) &&
-	    value_is_valid(row->fields[METRIC_VALUE]);
-}
-
 /* 0, or -1: a limit is reached, or out of memory. */
 static int
 row_keep(struct page *page, const struct page_row *row)
@@ -142,7 +61,8 @@ page_add(struct page *page, struct reader *r)
 	for (k = 0; k < METRIC_FIELDS && !r->err; k++)
 		row.fields[k] = rd_strdup(r, FIELD_BYTES_MAX);
 	if (rd_end(r) == 0 && table == CTL_T_METRIC && n == METRIC_FIELDS &&
-	    row_is_valid(&row) && row_keep(page, &row) == 0)
+	    metric_is_valid((const char *const *)row.fields) &&
+	    row_keep(page, &row) == 0)
 		return;
 	page->dropped++;
 	for (k = 0; k < METRIC_FIELDS; k++)

@@ -31,6 +31,11 @@ enum metrics_form {
 };
 
 /*
+ * metrics_check.c: 1 when the row breaks no line of the text and adds none to it.  A
+ * compromised worker can send any row.  A NULL is not valid.
+ */
+int metric_is_valid(const char *const fields[METRIC_FIELDS]);
+/*
  * Writes n rows and changes their order: families in the order of their first
  * rows.  Control characters in the fields are escaped; a field is cut after 4 KiB.
  */

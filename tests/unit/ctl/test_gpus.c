@@ -101,6 +101,7 @@ test_hostile(void)
 	add("n\x1b[2J\"", "1", "gpu\x1b[2J", "", "");
 	add("n.1", "1", "gpu:1", "", "");
 	add("*", "1", "", "", "A");
+	add("m1", "1\x1b[2J", "", "", "");
 	show();
 	CHECK(strchr(out, '\x1b') == NULL);
 	CHECK(says("\"^(n\\\\.(1))$\": [\"A\"]"));

@@ -88,22 +88,27 @@ test_rows(void)
 	    "{\"version\":1,\"result\":\"ok\",\"text\":\"\",\"queue\":[]}\n");
 }
 
+static void
+metric_add(struct ctl_reply *a, const char *name, const char *type,
+    const char *help, const char *labels, const char *value)
+{
+	struct writer w;
+
+	wr_init(&w, 65536);
+	ctl_row(&w, CTL_T_METRIC, name, type, help, labels, value, NULL);
+	add(a, &w);
+	wr_clear(&w);
+}
+
 /* A counter has one family, whether its sender names it with _total or not. */
 static void
 test_family(void)
 {
 	struct ctl_reply a = { .n = 0 };
-	struct writer w;
 	char out[1024];
 
-	wr_init(&w, 65536);
-	ctl_row(&w, CTL_T_METRIC, "x", "counter", "Help.", "", "1", NULL);
-	add(&a, &w);
-	wr_reset(&w);
-	ctl_row(&w, CTL_T_METRIC, "x_total", "counter", "Help.", "worker=\"b\"",
-	    "2", NULL);
-	add(&a, &w);
-	wr_clear(&w);
+	metric_add(&a, "x", "counter", "Help.", "", "1");
+	metric_add(&a, "x_total", "counter", "Help.", "worker=\"b\"", "2");
 	printed(&a, CTL__COUNT, out, sizeof(out));
 	CHECK_STR(out,
 	    "# TYPE x counter\n# HELP x Help.\n"
@@ -114,29 +119,19 @@ test_family(void)
 static void
 test_metrics(void)
 {
-	static const char *const rows[][2] = { { "worker=\"a\"", "1" },
-		{ "worker=\"b\"", "2" } };
 	struct ctl_reply a = { .n = 0 };
-	struct writer w;
 	char out[1024];
-	int i;
 
-	wr_init(&w, 65536);
-	for (i = 0; i < 2; i++) {
-		wr_reset(&w);
-		ctl_row(&w, CTL_T_METRIC, "x", "counter", "Help\n.", rows[i][0],
-		    rows[i][1], NULL);
-		add(&a, &w);
-		wr_reset(&w);
-		ctl_row(&w, CTL_T_METRIC, "y", "gauge", "Why.", "", "0.5",
-		    NULL);
-		if (i == 0)
-			add(&a, &w);
-	}
-	wr_clear(&w);
+	metric_add(&a, "x", "counter", "Help\\.", "worker=\"a\"", "1");
+	metric_add(&a, "y", "gauge", "Why.", "", "0.5");
+	metric_add(&a, "x", "counter", "Help\\.", "worker=\"b\"", "2");
+	/* One row of a compromised worker would make the whole text invalid. */
+	metric_add(&a, "x y", "gauge", "Help.", "", "1");
+	metric_add(&a, "z", "gauge", "a\n# EOF", "", "1");
+	metric_add(&a, "z", "gauge", "Help.", "a=\"1", "1");
 	printed(&a, CTL__COUNT, out, sizeof(out));
 	CHECK_STR(out,
-	    "# TYPE x counter\n# HELP x Help\\n.\n"
+	    "# TYPE x counter\n# HELP x Help\\\\.\n"
 	    "x_total{worker=\"a\"} 1\nx_total{worker=\"b\"} 2\n"
 	    "# TYPE y gauge\n# HELP y Why.\ny 0.5\n# EOF\n");
 	reply_clear(&a);
@@ -149,6 +144,7 @@ test_explain(void)
 	static const char *const rows[][6] = {
 		{ "alpha", "7", "1763733605", "1763733605.120", "stored", "a" },
 		{ "alpha", "7", "1763733605", "", "now", "evil\033[2J" },
+		{ "alpha", "7", "1763733605", "1763733606.\033[c", "x", "" },
 		{ "alpha", "7", "1763733700", "1763733701.5", "ended", "b" },
 		{ "", "8", "", "", "reason", "c" },
 	};
@@ -172,6 +168,7 @@ test_explain(void)
 	    "  2025-11-21T14:00:05.120+00:00  stored           a\n"
 	    "  now                            now              "
 	    "evil\\x1b[2J\n"
+	    "  2025-11-21T14:00:06.000+00:00  x                \n"
 	    "job 7 (alpha), run started 2025-11-21T14:01:40+00:00\n"
 	    "  2025-11-21T14:01:41.000+00:00  ended            b\n"
 	    "job 8\n"
@@ -279,11 +276,12 @@ test_queue(void)
 	    "JOB   AGE  WHAT  TRIES  NEXT   STATE                    REASON\n"
 	    "4711  1 d  stop  12     1 min  ended, waits for commit  500: the "
 	    "database of cc~\n");
-	queue_add(&a, "beta", "nats", "", "0");
+	queue_add(&a, "beta", "nats", "", "9223372036854775807");
 	printed(&a, CTL__COUNT, out, sizeof(out));
 	CHECK(strstr(out, "JOB   CLUSTER  START ") == out);
 	CHECK(strstr(out, "WHAT  TO    TRIES") != NULL);
 	CHECK(strstr(out, "beta ") != NULL);
+	CHECK(strstr(out, " 2932896 d ") != NULL); /* to the year 9999 */
 	reply_clear(&a);
 }
 

@@ -37,7 +37,7 @@ node_name(struct span line, char host[HOST_MAX])
 	end = memchr(v.p, ' ', v.n);
 	if (end != NULL)
 		v.n = (size_t)(end - v.p);
-	if (v.n == 0 || v.n >= HOST_MAX)
+	if (v.n == 0 || v.n >= HOST_MAX || memchr(v.p, '\0', v.n) != NULL)
 		return -1;
 	memcpy(host, v.p, v.n);
 	host[v.n] = '\0';

@@ -3,12 +3,14 @@
  * The short answers of sdiag, sacctmgr, `scontrol ping` and `scontrol show
  * config`, the rows of steps and of squeue.  All readers get each line.  Input
  * in one piece and in many must give the same result, and a correct answer behind
- * the input must be read correctly.
+ * the input must be read correctly.  The input is also an error text of sacct.
  */
 #include "config.h"
 
 #include "collector/slurm/slurm.h"
 #include "tests/fuzz/fuzz.h"
+
+#define LIMIT_MAX 1000000u /* of a parameter of slurmctld's rate limit */
 
 static const char user[] = "labop";
 static const char host[] = "ctl.example.org";
@@ -94,6 +96,11 @@ answers_hold(const struct answers *w)
 	HOLDS(strchr(s->slurm_user, '(') == NULL);
 	HOLDS(s->version <= 9912 && s->version % 100 <= 12);
 	HOLDS(s->min_job_age >= 0);
+	HOLDS(s->limit_bucket <= LIMIT_MAX && s->limit_rate <= LIMIT_MAX &&
+	    s->limit_period <= LIMIT_MAX);
+	HOLDS(memchr(s->prolog, '\0', sizeof(s->prolog)) != NULL);
+	HOLDS(memchr(s->epilog, '\0', sizeof(s->epilog)) != NULL);
+	HOLDS(memchr(s->prep, '\0', sizeof(s->prep)) != NULL);
 	/* A configuration must not change other values. */
 	HOLDS(!s->root && s->user[0] == '\0' && !s->known);
 }
@@ -147,6 +154,21 @@ plain_holds(struct answers *w)
 		    w->controllers.ours == (int)w->controllers.n - 1);
 }
 
+/* Each answer names a column that was not missing before, so sacct is asked again. */
+static void
+lacks_hold(const uint8_t *bytes, size_t n)
+{
+	char *err = exact_string(bytes, n);
+	uint32_t lacking = 0, before = 0;
+
+	while (sacct_lacks(err, &lacking) != NULL) {
+		HOLDS((lacking & before) == before && lacking != before);
+		before = lacking;
+	}
+	HOLDS(lacking == before);
+	free(err);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
@@ -154,6 +176,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	char *copy = exact(bytes, n);
 
 	fuzz_quiet();
+	lacks_hold(bytes, n);
 	answers_init(&whole);
 	answers_init(&parts);
 	HOLDS(feed(copy, n, &whole) == 0);

@@ -5,13 +5,13 @@
 EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
-noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_details fuzz_export \
-	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_job \
+noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_ctl_rows fuzz_details fuzz_export \
+	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
-	fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf \
+	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
 	fuzz_spool fuzz_stream_api fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
-	fuzz_tres fuzz_unmunge fuzz_values
+	fuzz_tres fuzz_unmunge fuzz_values fuzz_worker_messages
 endif
 
 fuzz_link = $(AM_LDFLAGS) -fsanitize=fuzzer
@@ -36,6 +36,10 @@ fuzz_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_conf_LDFLAGS = $(fuzz_link)
 fuzz_conf_LDADD = $(CONFIG_LIBS)
 
+fuzz_ctl_rows_SOURCES = tests/fuzz/fuzz_ctl_rows.c tests/fuzz/fuzz.h
+fuzz_ctl_rows_LDFLAGS = $(fuzz_link)
+fuzz_ctl_rows_LDADD = ctl/libctl.a exporter/libexporter.a $(MODEL_LIBS)
+
 fuzz_details_SOURCES = tests/fuzz/fuzz_details.c tests/fuzz/fuzz.h \
 	tests/fuzz/snapshot.h
 fuzz_details_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
@@ -58,6 +62,11 @@ fuzz_hook_message_LDADD = listener/liblistener.a $(COMMON_LIBS)
 fuzz_hostlist_SOURCES = tests/fuzz/fuzz_hostlist.c tests/fuzz/fuzz.h
 fuzz_hostlist_LDFLAGS = $(fuzz_link)
 fuzz_hostlist_LDADD = $(PARSE_LIBS)
+
+fuzz_intake_SOURCES = tests/fuzz/fuzz_intake.c tests/fuzz/frames.h tests/fuzz/fuzz.h
+fuzz_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+fuzz_intake_LDFLAGS = $(fuzz_link)
+fuzz_intake_LDADD = $(SUBMITTER_LIBS)
 
 fuzz_job_SOURCES = tests/fuzz/fuzz_job.c tests/fuzz/fuzz.h
 fuzz_job_LDFLAGS = $(fuzz_link)
@@ -98,6 +107,10 @@ fuzz_question_SOURCES = tests/fuzz/fuzz_question.c tests/fuzz/fuzz.h
 fuzz_question_LDFLAGS = $(fuzz_link)
 fuzz_question_LDADD = $(QUESTION_LIBS)
 
+fuzz_node_SOURCES = tests/fuzz/fuzz_node.c tests/fuzz/fuzz.h
+fuzz_node_LDFLAGS = $(fuzz_link)
+fuzz_node_LDADD = $(PARSE_LIBS)
+
 fuzz_node_json_SOURCES = tests/fuzz/fuzz_node_json.c tests/fuzz/fuzz.h
 fuzz_node_json_LDFLAGS = $(fuzz_link)
 fuzz_node_json_LDADD = $(RECORD_LIBS)
@@ -128,6 +141,10 @@ fuzz_scontrol_LDADD = $(PARSE_LIBS)
 fuzz_slurm_conf_SOURCES = tests/fuzz/fuzz_slurm_conf.c tests/fuzz/fuzz.h
 fuzz_slurm_conf_LDFLAGS = $(fuzz_link)
 fuzz_slurm_conf_LDADD = $(COMMON_LIBS)
+
+fuzz_slurm_info_SOURCES = tests/fuzz/fuzz_slurm_info.c tests/fuzz/fuzz.h
+fuzz_slurm_info_LDFLAGS = $(fuzz_link)
+fuzz_slurm_info_LDADD = $(PAYLOAD_LIBS)
 
 fuzz_spool_SOURCES = tests/fuzz/fuzz_spool.c tests/fuzz/fuzz.h
 fuzz_spool_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
@@ -171,3 +188,9 @@ fuzz_unmunge_LDADD = $(PARSE_LIBS)
 fuzz_values_SOURCES = tests/fuzz/fuzz_values.c tests/fuzz/fuzz.h
 fuzz_values_LDFLAGS = $(fuzz_link)
 fuzz_values_LDADD = $(PARSE_LIBS)
+
+fuzz_worker_messages_SOURCES = tests/fuzz/fuzz_worker_messages.c \
+	tests/fuzz/frames.h tests/fuzz/fuzz.h
+fuzz_worker_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_worker_messages_LDFLAGS = $(fuzz_link)
+fuzz_worker_messages_LDADD = $(WORKERS_LIBS)

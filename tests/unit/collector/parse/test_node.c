@@ -177,6 +177,10 @@ shapes(void)
 	CHECK(gres.p == NULL);
 	CHECK_INT(node_record(S("NodeName="), host, &shape), -1);
 	CHECK_INT(node_record(S("x"), host, &shape), -1);
+	/* A name must not end before its bytes do. */
+	CHECK_INT(node_record((struct span) { "NodeName=\0a Sockets=1", 21 },
+		      host, &shape),
+	    -1);
 	free(file);
 }
 

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The messages of a compromised collector or receiver to the submitter, which has
+ * the token: records, watermarks, positions, runs that Slurm does not know.  The
+ * first byte selects the sender, the version of cc-backend, whether the suite is the
+ * centre of a fan-in, and whether the file is opened again.  All stored runs and
+ * watermarks are of the configured clusters and within their bounds.  The spool
+ * stays valid and has the same runs after a restart.  Each commit acknowledges all
+ * messages that were applied.
+ */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/worker/worker.h"
+#include "submitter/base/context.h"
+#include "submitter/intake/intake_private.h"
+#include "submitter/spool/commit.h"
+#include "tests/fuzz/frames.h"
+
+#define MAX_BYTES  (2u * 1024 * 1024)
+#define KEEP	   86400
+#define AHEAD_MAX  86400 /* s before this machine's clock */
+#define FRAMES_MAX 64	 /* of one input */
+
+#define BY_RECEIVER 1u
+#define VERSION_1_5 2u
+#define CENTRE	    4u
+#define RESTART	    8u
+
+static char dir[] = "/dev/shm/csa-fuzz-intake.XXXXXX";
+static char path[sizeof(dir) + 16];
+static struct submitter s;
+static struct worker worker;
+static struct intake fresh; /* the intake without a message */
+static int broken;
+
+static int
+is_configured(const char *cluster)
+{
+	return strcmp(cluster, "alpha") == 0 || strcmp(cluster, "beta") == 0;
+}
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	HOLDS(0); /* the messages go to the intake directly */
+}
+
+static void
+on_broken(struct channel *c, const char *why, void *arg)
+{
+	broken = 1;
+}
+
+static const struct channel_ops channel_ops = { .on_frame = on_frame,
+	.on_broken = on_broken };
+
+static void
+on_backfill_record(struct submitter *sub, enum spool_put put)
+{
+}
+
+static void
+on_dryrun_record(struct submitter *sub, const struct job *job)
+{
+	HOLDS(is_configured(job->key.cluster));
+}
+
+static void
+on_backfill_watermark(struct submitter *sub, const char *cluster, int64_t until)
+{
+	HOLDS(is_configured(cluster));
+}
+
+static void
+on_record(struct submitter *sub, const struct run_key *key, struct job *job,
+    int64_t id)
+{
+	HOLDS(is_configured(job->key.cluster) && job->key.job != 0);
+}
+
+static void
+on_not_found(struct submitter *sub, const struct run_key *key)
+{
+	HOLDS(is_configured(key->cluster));
+}
+
+static const struct intake_ops intake_ops = {
+	.record = on_record,
+	.backfill_record = on_backfill_record,
+	.dryrun_record = on_dryrun_record,
+	.backfill_watermark = on_backfill_watermark,
+	.not_found = on_not_found,
+};
+
+static void
+on_committed(struct submitter *sub)
+{
+	intake_committed(sub->intake);
+}
+
+static int
+on_failed(struct submitter *sub)
+{
+	return intake_rolled_back(sub->intake);
+}
+
+static int
+on_retry(struct submitter *sub)
+{
+	return intake_retry(sub->intake);
+}
+
+static void
+on_stuck(struct submitter *sub)
+{
+	HOLDS(0); /* no message looks like a full disk */
+}
+
+static const struct commit_ops commit_ops = { .committed = on_committed,
+	.failed = on_failed,
+	.retry = on_retry,
+	.stuck = on_stuck };
+
+static void
+lane_none(struct submitter *sub)
+{
+}
+
+static const struct wake_lane lanes[] = { { WAKE_DELIVERY, lane_none },
+	{ 0, NULL } };
+
+static void
+files_remove(void)
+{
+	static const char *const names[] = { "", "-wal", "-shm" };
+	char name[sizeof(path) + 8];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, names[i]);
+		unlink(name);
+	}
+}
+
+static void
+dir_remove(void)
+{
+	files_remove();
+	rmdir(dir);
+}
+
+static void
+prepare(void)
+{
+	spool_prepare();
+	HOLDS(mkdtemp(dir) != NULL);
+	atexit(dir_remove);
+	snprintf(path, sizeof(path), "%s/spool.db", dir);
+	worker.base = event_base_new();
+	HOLDS(worker.base != NULL);
+	HOLDS(
+	    conf_set(&worker.conf, CONF_CLUSTERS, "[\"alpha\",\"beta\"]") == 0);
+	s.w = &worker;
+	wake_init(&s, lanes);
+	s.commit = commit_new(&s, &commit_ops);
+	s.intake = intake_new(&s, &intake_ops);
+	fresh = *s.intake;
+}
+
+static void
+file_open(unsigned choice)
+{
+	struct spool_policy *p;
+	char reason[512];
+
+	s.spool = spool_open(path, MAX_BYTES, KEEP, reason, sizeof(reason));
+	HOLDS(s.spool != NULL);
+	p = spool_policy(s.spool);
+	p->to[DEST_REST] = 1;
+	p->to[DEST_NATS] = (choice & CENTRE) == 0;
+	p->wait_commit = (choice & VERSION_1_5) != 0;
+	p->from_stream = (choice & CENTRE) != 0;
+	if (p->from_stream)
+		HOLDS(spool_shares_begin(s.spool) == 0);
+}
+
+static struct channel *
+peer_new(enum role peer, int *far)
+{
+	struct channel *c;
+	int fds[2];
+
+	HOLDS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+	*far = fds[1];
+	c = channel_new(worker.base, fds[0], ROLE_SUBMITTER, peer, &channel_ops,
+	    NULL);
+	HOLDS(c != NULL);
+	return c;
+}
+
+static void
+commit_holds(void)
+{
+	HOLDS(commit_now(s.commit) == 0);
+	HOLDS(!commit_is_stuck(s.commit));
+	HOLDS(s.intake->acked == s.intake->seq);
+}
+
+static void
+messages_hold(struct frames *f, enum role from)
+{
+	struct msg_header h;
+	struct reader r;
+	char *payload;
+	int i;
+
+	for (i = 0; i < FRAMES_MAX && !broken && frames_next(f, &h, &payload);
+	     i++) {
+		rd_init(&r, (const uint8_t *)payload, h.length);
+		if (h.type == MSG__COUNT)
+			commit_holds();
+		else if (msg_check(&h, from, ROLE_SUBMITTER) == NULL)
+			intake_receive(s.intake, &h, &r);
+		free(payload);
+	}
+	commit_holds();
+}
+
+static int
+on_run(struct spool *sp, struct spool_run *run, void *arg)
+{
+	unsigned *seen = arg;
+	struct job job;
+
+	HOLDS(is_configured(run->key.cluster) && run->key.job != 0);
+	HOLDS((unsigned)run->state[DEST_REST] < RUN_STATE__COUNT);
+	job_init(&job);
+	spool_record(sp, run->id, &job);
+	job_clear(&job);
+	return ++*seen > 10000 ? -1 : 0;
+}
+
+/* Returns the number of runs. */
+static unsigned
+spool_holds(void)
+{
+	struct spool_after after;
+	struct run_key name;
+	char text[256] = "";
+	int64_t cursor;
+	unsigned i, seen = 0;
+	int n;
+
+	memset(&after, 0, sizeof(after));
+	while ((n = spool_each(s.spool, DEST_REST, RUN_STATE__COUNT, &after,
+		    SPOOL_PAGE, on_run, &seen)) == SPOOL_PAGE)
+		;
+	HOLDS(n >= 0);
+	for (i = 0; spool_cluster(s.spool, i, &name, &cursor) == 1; i++)
+		HOLDS(is_configured(name.cluster) &&
+		    cursor <= (int64_t)time(NULL) + AHEAD_MAX);
+	HOLDS(spool_check(s.spool, text, sizeof(text)) == 0);
+	return seen;
+}
+
+static void
+intake_holds(unsigned choice, struct frames *f)
+{
+	enum role from = choice & BY_RECEIVER ? ROLE_RECEIVER : ROLE_COLLECTOR;
+	struct channel *c, *next;
+	unsigned runs;
+	int far, far_next;
+
+	*s.intake = fresh;
+	s.intake->last = &s.intake->first;
+	broken = 0;
+	file_open(choice);
+	cluster_names_conf(&s);
+	c = peer_new(from, &far);
+	intake_peer(s.intake, c);
+	messages_hold(f, from);
+	/* The next sender gets the open runs. */
+	next = peer_new(from, &far_next);
+	intake_peer(s.intake, next);
+	runs = spool_holds();
+	intake_peer(s.intake, NULL);
+	channel_free(c);
+	channel_free(next);
+	close(far);
+	close(far_next);
+	spool_close(s.spool);
+	if ((choice & RESTART) == 0)
+		return;
+	file_open(choice);
+	HOLDS(spool_holds() == runs);
+	spool_close(s.spool);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	/* MSG__COUNT: a commit */
+	static const enum msg_type types[] = { MSG_RECORD, MSG_WATERMARK,
+		MSG_STREAM_POSITION, MSG_NOT_FOUND, MSG__COUNT };
+	struct frames f = { bytes + 1, n - 1, types,
+		sizeof(types) / sizeof(types[0]) };
+
+	fuzz_quiet();
+	if (s.w == NULL)
+		prepare();
+	if (n < 1)
+		return 0;
+	files_remove();
+	intake_holds(bytes[0], &f);
+	return 0;
+}

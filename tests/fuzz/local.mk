@@ -9,7 +9,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_c
 	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
-	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
+	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
 	fuzz_spool fuzz_stream_api fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values fuzz_worker_messages
 endif
@@ -127,6 +127,12 @@ fuzz_resolver_LDADD = $(COMMON_NET_LIBS)
 fuzz_response_SOURCES = tests/fuzz/fuzz_response.c tests/fuzz/fuzz.h
 fuzz_response_LDFLAGS = $(fuzz_link)
 fuzz_response_LDADD = $(BACKEND_LIBS)
+
+fuzz_runner_messages_SOURCES = tests/fuzz/fuzz_runner_messages.c \
+	tests/fuzz/frames.h tests/fuzz/fuzz.h
+fuzz_runner_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_runner_messages_LDFLAGS = $(fuzz_link)
+fuzz_runner_messages_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 fuzz_sacct_SOURCES = tests/fuzz/fuzz_sacct.c tests/fuzz/fuzz.h \
 	tests/fuzz/snapshot.h

@@ -2,11 +2,12 @@
 /*
  * The messages of a compromised collector or receiver to the submitter, which has
  * the token: records, watermarks, positions, runs that Slurm does not know.  The
- * first byte selects the sender, the version of cc-backend, whether the suite is the
- * centre of a fan-in, and whether the file is opened again.  All stored runs and
- * watermarks are of the configured clusters and within their bounds.  The spool
- * stays valid and has the same runs after a restart.  Each commit acknowledges all
- * messages that were applied.
+ * first byte selects the sender, the version of cc-backend, the side of a fan-in,
+ * some keys of the configuration, the size of the spool, and whether the file is
+ * opened again.  Between the messages, deliveries change the states of runs.  All
+ * stored runs and watermarks are of the configured clusters and within their bounds.
+ * The spool stays valid and has the same runs after a restart.  Each commit
+ * acknowledges all messages that were applied.
  */
 #include "config.h"
 
@@ -20,17 +21,23 @@
 #include "submitter/base/context.h"
 #include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/transition.h"
 #include "tests/fuzz/frames.h"
 
 #define MAX_BYTES  (2u * 1024 * 1024)
-#define KEEP	   86400
-#define AHEAD_MAX  86400 /* s before this machine's clock */
-#define FRAMES_MAX 64	 /* of one input */
+#define FEW_BYTES  (160u * 1024)	/* some records fill the spool */
+#define KEEP	   (50 * 365 * 86400LL) /* s: the records of the inputs are old */
+#define AHEAD_MAX  86400		/* s before this machine's clock */
+#define FRAMES_MAX 64			/* of one input */
 
 #define BY_RECEIVER 1u
 #define VERSION_1_5 2u
 #define CENTRE	    4u
 #define RESTART	    8u
+#define TO_STREAM   16u
+#define ACTIVE_ONLY 32u
+#define SMALL	    64u
+#define LAST_RUN    128u
 
 static char dir[] = "/dev/shm/csa-fuzz-intake.XXXXXX";
 static char path[sizeof(dir) + 16];
@@ -180,13 +187,20 @@ file_open(unsigned choice)
 	struct spool_policy *p;
 	char reason[512];
 
-	s.spool = spool_open(path, MAX_BYTES, KEEP, reason, sizeof(reason));
+	s.spool = spool_open(path, choice & SMALL ? FEW_BYTES : MAX_BYTES, KEEP,
+	    reason, sizeof(reason));
 	HOLDS(s.spool != NULL);
 	p = spool_policy(s.spool);
-	p->to[DEST_REST] = 1;
 	p->to[DEST_NATS] = (choice & CENTRE) == 0;
 	p->wait_commit = (choice & VERSION_1_5) != 0;
 	p->from_stream = (choice & CENTRE) != 0;
+	p->whole = (choice & (CENTRE | TO_STREAM)) == TO_STREAM;
+	p->to[DEST_REST] = !p->whole;
+	p->active_only = (choice & ACTIVE_ONLY) != 0;
+	p->last_requeued = (choice & LAST_RUN) != 0;
+	p->nats_gap = p->wait_commit ? 1000 : 0;
+	p->more_wait = p->active_only ? 5000 : 0;
+	p->script_key = p->wait_commit ? "jobScript" : NULL;
 	if (p->from_stream)
 		HOLDS(spool_shares_begin(s.spool) == 0);
 }
@@ -213,6 +227,45 @@ commit_holds(void)
 	HOLDS(s.intake->acked == s.intake->seq);
 }
 
+struct delivery {
+	size_t row; /* rows before the run */
+	enum dest dest;
+	enum run_event event;
+};
+
+/* A result of a delivery, as cc-backend or a broker may give it. */
+static int
+on_delivery(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct delivery *d = arg;
+
+	if (d->row-- > 0)
+		return 0;
+	if (run_may_move(run, d->dest, d->event)) {
+		HOLDS(
+		    run_move(sp, run, d->dest, d->event, DUE_NOW, "seen") == 0);
+		HOLDS(spool_save(sp, run) == 0);
+	}
+	return -1;
+}
+
+static void
+delivery_apply(const char *payload, size_t n)
+{
+	struct spool_after after;
+	struct delivery d;
+
+	if (n < 2)
+		return;
+	memset(&after, 0, sizeof(after));
+	d.row = (unsigned char)payload[0] % 16;
+	d.dest = (enum dest)((unsigned char)payload[0] / 16 % DEST__COUNT);
+	d.event = (enum run_event)(
+	    (unsigned char)payload[1] % RUN_EVENT__COUNT);
+	HOLDS(spool_each(s.spool, DEST_REST, RUN_STATE__COUNT, &after, 16,
+		  on_delivery, &d) >= 0);
+}
+
 static void
 messages_hold(struct frames *f, enum role from)
 {
@@ -224,8 +277,10 @@ messages_hold(struct frames *f, enum role from)
 	for (i = 0; i < FRAMES_MAX && !broken && frames_next(f, &h, &payload);
 	     i++) {
 		rd_init(&r, (const uint8_t *)payload, h.length);
-		if (h.type == MSG__COUNT)
+		if (h.type == MSG_PING)
 			commit_holds();
+		else if (h.type == MSG_PONG)
+			delivery_apply(payload, h.length);
 		else if (msg_check(&h, from, ROLE_SUBMITTER) == NULL)
 			intake_receive(s.intake, &h, &r);
 		free(payload);
@@ -306,9 +361,9 @@ intake_holds(unsigned choice, struct frames *f)
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	/* MSG__COUNT: a commit */
+	/* MSG_PING: a commit; MSG_PONG: a delivery */
 	static const enum msg_type types[] = { MSG_RECORD, MSG_WATERMARK,
-		MSG_STREAM_POSITION, MSG_NOT_FOUND, MSG__COUNT };
+		MSG_STREAM_POSITION, MSG_NOT_FOUND, MSG_PING, MSG_PONG };
 	struct frames f = { bytes + 1, n - 1, types,
 		sizeof(types) / sizeof(types[0]) };
 

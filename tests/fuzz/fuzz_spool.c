@@ -28,6 +28,7 @@
 #define RUNS	  12
 #define HEADER	  100  /* bytes of an SQLite file's first page */
 #define LATE	  1000 /* the run that comes after the damage */
+#define RESOURCES 2000 /* a run of which the spool has the resources alone */
 
 static char dir[] = "/dev/shm/csa-fuzz-spool.XXXXXX";
 static char path[sizeof(dir) + 16];
@@ -108,28 +109,52 @@ file_open(char *reason, size_t size)
 	return sp;
 }
 
+static void
+job_make(struct job *job, uint64_t id, int ended)
+{
+	struct job_host *host;
+
+	job_init(job);
+	strcpy(job->key.cluster, "alpha");
+	job->key.job = id;
+	job->key.start = 1700000000 + (int64_t)id;
+	job->flags = JOB_HAS_START | JOB_HAS_THREADS | JOB_LIVE;
+	job->user = exact_string("alice", 5);
+	job->name = exact_string("train", 5);
+	host = job_add_host(job, "n1");
+	HOLDS(host != NULL && job_host_add_cpus(host, 0, 3) == 0 &&
+	    job_host_add_accel(host, "00000000:0A:00.0") == 0);
+	if (ended) {
+		job->end = job->key.start + 60;
+		job->state = END_COMPLETED;
+		job->flags &= ~JOB_LIVE;
+	}
+}
+
 static enum spool_put
 run_put(struct spool *sp, uint64_t id, int ended, int64_t *row)
 {
 	enum spool_put put;
 	struct job job;
 
-	job_init(&job);
-	strcpy(job.key.cluster, "alpha");
-	job.key.job = id;
-	job.key.start = 1700000000 + (int64_t)id;
-	job.flags = JOB_HAS_START | JOB_LIVE;
-	job.user = exact_string("alice", 5);
-	job.name = exact_string("train", 5);
-	HOLDS(job_add_host(&job, "n1") != NULL);
-	if (ended) {
-		job.end = job.key.start + 60;
-		job.state = END_COMPLETED;
-		job.flags &= ~JOB_LIVE;
-	}
+	job_make(&job, id, ended);
 	put = spool_put(sp, &job, row);
 	job_clear(&job);
 	return put;
+}
+
+/* What the other tables have. */
+static void
+others_put(struct spool *sp)
+{
+	const struct spool_stream at = { 7, 5 };
+	struct job job;
+
+	job_make(&job, RESOURCES, 0);
+	HOLDS(spool_resources_put(sp, &job) == PUT_NEW);
+	HOLDS(spool_meta_add(sp, &job.key, "reason", "None", 0) == 1);
+	job_clear(&job);
+	HOLDS(spool_stream_set(sp, "alpha", &at) == 0);
 }
 
 /* A spool in every phase that it can have by records alone. */
@@ -157,6 +182,7 @@ setup(void)
 			HOLDS(spool_finish(sp, &run) == 0);
 	}
 	HOLDS(spool_watermark(sp, "alpha", 1700000100) == 0);
+	others_put(sp);
 	HOLDS(spool_commit(sp) == 0);
 	spool_close(sp);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -248,6 +274,27 @@ spool_walk(struct spool *sp)
 		    memchr(name.cluster, '\0', CLUSTER_MAX) != NULL);
 }
 
+/* Each run ends: its damaged row, resources and updates are used. */
+static void
+runs_end(struct spool *sp)
+{
+	struct spool_stream at;
+	struct spool_meta late;
+	int64_t row;
+	uint64_t i;
+
+	for (i = 1; i <= RUNS; i++)
+		(void)run_put(sp, i, 1, &row);
+	(void)run_put(sp, RESOURCES, 1, &row);
+	if (spool_meta_next(sp, &late) == 1) {
+		(void)spool_meta_drop(sp, late.id);
+		spool_meta_clear(&late);
+	}
+	(void)spool_stream(sp, "alpha", &at);
+	if (spool_commit(sp) == -1)
+		spool_rollback(sp);
+}
+
 static void
 spool_holds(void)
 {
@@ -270,6 +317,7 @@ spool_holds(void)
 		    run.key.job == LATE && run.key.start == 1700000000 + LATE);
 	else
 		spool_rollback(sp);
+	runs_end(sp);
 	spool_check(sp, text, sizeof(text));
 	spool_close(sp);
 }

@@ -107,7 +107,7 @@ int64_t stream_hold_until(struct submitter *s, const struct stream_hold *holds,
 int64_t stream_hold_try(struct submitter *s, struct stream_hold *holds,
     const char *cluster);
 /*
- * The try ended without a word of the stream about others: the next record is
+ * The try ended, and its result says nothing about the stream: the next record is
  * the try.
  */
 void stream_hold_try_end(struct submitter *s, struct stream_hold *holds,

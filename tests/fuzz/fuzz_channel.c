@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a neighbour writes into its channel: two bytes choose who speaks to
- * whom, the rest is the stream, in pieces, some with a descriptor.  A slow
- * and simple reader says what must come of it.  The same bytes are a request
- * of the admin's tool and the secrets' memfd.
+ * The bytes that a neighbour writes into its channel: two bytes select the two roles,
+ * the rest is the stream, in pieces, some with a descriptor.  A simple reader of the
+ * whole stream computes the expected result.  The same bytes are a request of the
+ * admin tool and the memfd of the secrets.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 #define PASS_EVERY 7 /* one of so many pieces carries a descriptor */
 #define TURNS	   8 /* of the loop, for what is left at the end */
 
-struct ear {
+struct received {
 	enum role self;
 	enum role peer;
 	uint64_t digest;
@@ -32,10 +32,10 @@ struct ear {
 };
 
 /* The stream being written. */
-struct mouth {
+struct sender {
 	int fd;
 	struct event_base *base;
-	struct ear *ear;
+	struct received *got;
 	uint64_t state;
 	int passes; /* descriptors may go along */
 };
@@ -78,57 +78,57 @@ static void
 on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
     int fd, void *arg)
 {
-	struct ear *ear = arg;
+	struct received *got = arg;
 
-	HOLDS(!ear->broken);
-	HOLDS(msg_check(h, ear->peer, ear->self) == NULL);
+	HOLDS(!got->broken);
+	HOLDS(msg_check(h, got->peer, got->self) == NULL);
 	HOLDS(r->left == h->length && r->err == 0);
 	HOLDS((fd != -1) == ((h->flags & MSG_FLAG_FD) != 0));
 	if (fd != -1)
 		close(fd);
-	ear->digest = digest(ear->digest, h, sizeof(*h));
-	ear->digest = digest(ear->digest, r->p, r->left);
-	ear->frames++;
+	got->digest = digest(got->digest, h, sizeof(*h));
+	got->digest = digest(got->digest, r->p, r->left);
+	got->frames++;
 	payload_read(h, r);
 }
 
 static void
 on_broken(struct channel *c, const char *why, void *arg)
 {
-	struct ear *ear = arg;
+	struct received *got = arg;
 
-	HOLDS(!ear->broken && why != NULL && *why != '\0');
-	ear->broken = 1;
+	HOLDS(!got->broken && why != NULL && *why != '\0');
+	got->broken = 1;
 }
 
-/* What comes of the bytes when no descriptor ever does. */
+/* The result of the bytes when none has a descriptor. */
 static void
-expect(struct ear *ear, const uint8_t *p, size_t n)
+expect(struct received *got, const uint8_t *p, size_t n)
 {
 	struct msg_header h;
 
 	for (; n >= sizeof(h);
 	     p += sizeof(h) + h.length, n -= sizeof(h) + h.length) {
 		memcpy(&h, p, sizeof(h));
-		if (msg_check(&h, ear->peer, ear->self) != NULL) {
-			ear->broken = 1;
+		if (msg_check(&h, got->peer, got->self) != NULL) {
+			got->broken = 1;
 			return;
 		}
 		if (n - sizeof(h) < h.length)
 			return;
 		/* Its descriptor can come with its last byte. */
 		if (h.flags & MSG_FLAG_FD) {
-			ear->broken = 1;
+			got->broken = 1;
 			return;
 		}
-		ear->digest = digest(ear->digest, &h, sizeof(h));
-		ear->digest = digest(ear->digest, p + sizeof(h), h.length);
-		ear->frames++;
+		got->digest = digest(got->digest, &h, sizeof(h));
+		got->digest = digest(got->digest, p + sizeof(h), h.length);
+		got->frames++;
 	}
 }
 
 static void
-say(struct mouth *m, const char *p, size_t n)
+piece_send(struct sender *m, const char *p, size_t n)
 {
 	union {
 		struct cmsghdr align;
@@ -164,11 +164,11 @@ say(struct mouth *m, const char *p, size_t n)
 static int
 feed(const char *p, size_t n, void *arg)
 {
-	struct mouth *m = arg;
+	struct sender *m = arg;
 
-	say(m, p, n);
+	piece_send(m, p, n);
 	event_base_loop(m->base, EVLOOP_NONBLOCK);
-	return m->ear->broken ? -1 : 0;
+	return m->got->broken ? -1 : 0;
 }
 
 static int
@@ -181,7 +181,7 @@ lowest_free(void)
 	return fd;
 }
 
-/* A turn handles some frames only, and tells of the end in the next. */
+/* A turn handles some frames only; the next one reports the end. */
 static void
 turns(struct event_base *base)
 {
@@ -196,37 +196,37 @@ stream_holds(struct event_base *base, enum role self, enum role peer,
     int passes, const uint8_t *bytes, size_t n)
 {
 	static const struct channel_ops ops = { on_frame, on_broken, NULL };
-	struct ear ear = { .self = self, .peer = peer }, want = ear;
-	struct mouth mouth = { .base = base,
-		.ear = &ear,
+	struct received got = { .self = self, .peer = peer }, want = got;
+	struct sender sender = { .base = base,
+		.got = &got,
 		.passes = passes,
 		.state = digest(DIGEST_START, bytes, n) };
 	int fds[2], lowest = lowest_free();
 	struct channel *c;
 
 	HOLDS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	mouth.fd = fds[0];
-	c = channel_new(base, fds[1], self, peer, &ops, &ear);
+	sender.fd = fds[0];
+	c = channel_new(base, fds[1], self, peer, &ops, &got);
 	HOLDS(c != NULL && channel_peer(c) == peer);
-	fuzz_pieces(bytes, n, feed, &mouth);
+	fuzz_pieces(bytes, n, feed, &sender);
 	turns(base);
 	expect(&want, bytes, n);
 	if (!passes) {
-		HOLDS(ear.frames == want.frames && ear.digest == want.digest);
-		HOLDS(ear.broken == want.broken);
+		HOLDS(got.frames == want.frames && got.digest == want.digest);
+		HOLDS(got.broken == want.broken);
 	}
 	close(fds[0]);
 	turns(base);
-	HOLDS(ear.broken);
+	HOLDS(got.broken);
 	channel_free(c);
 	HOLDS(lowest_free() == lowest);
 }
 
-/* The blocking twin: one frame. */
+/* The blocking reader: one frame. */
 static void
 one_holds(enum role self, enum role peer, const uint8_t *bytes, size_t n)
 {
-	struct ear want = { .self = self, .peer = peer };
+	struct received want = { .self = self, .peer = peer };
 	struct msg_header h;
 	uint8_t *payload;
 	int fds[2], fd, rc;

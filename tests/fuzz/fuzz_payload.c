@@ -23,6 +23,13 @@ static const char clusters[] =
     "{\"socket\":[[0,1,4,5],[2,3,6,7]],\"core\":[[0,4],[1,5],[2,6],[3,7]],"
     "\"accelerators\":[{\"id\":\"00000000:00:00.0\"}]}}]}]}";
 
+static const char tags[] =
+    "[{\"type\":\"queue\",\"name\":\"gpu\",\"when\":{\"partition\":\"^g.u\","
+    "\"account\":\"(a|b)*c\"}},{\"type\":\"x\",\"name\":\"y\",\"scope\":"
+    "\"private\",\"when\":{\"qos\":\"n(o|r)+\",\"reservation\":\"^$\"}},"
+    "{\"type\":\"all\",\"name\":\"jobs\"}]";
+#define N_TAGS 3
+
 static struct payload *payload;
 static struct topology *topology;
 
@@ -35,8 +42,9 @@ setup(void)
 	conf_init(&conf);
 	HOLDS(conf_set(&conf, CONF_CLUSTER_NAMES, "{\"alpha\":\"beta\"}") == 0);
 	HOLDS(conf_set(&conf, CONF_CPU_MAP,
-		  "{\"^i\":\"interleaved\","
-		  "\"^l\":[3,2,1,0]}") == 0);
+		  "{\"^n3\":\"interleaved\","
+		  "\"^n1\":[3,2,1,0]}") == 0);
+	HOLDS(conf_set(&conf, CONF_TAGS, tags) == 0);
 	payload = payload_new(&conf, reason, sizeof(reason));
 	HOLDS(payload != NULL);
 	conf_clear(&conf);
@@ -106,7 +114,7 @@ static void
 start_holds(const char *p, size_t n, const struct job *job)
 {
 	struct twin *body = twin_load(p, n);
-	const struct twin *meta;
+	const struct twin *meta, *given;
 
 	HOLDS(body != NULL);
 	key_holds(body, &job->key);
@@ -115,6 +123,9 @@ start_holds(const char *p, size_t n, const struct job *job)
 	resources_hold(twin_member(body, "resources"), job);
 	meta = twin_member(body, "metaData");
 	HOLDS(meta == NULL || twin_kind(meta) == TWIN_OBJECT);
+	given = twin_member(body, "tags");
+	HOLDS(given == NULL ||
+	    (twin_kind(given) == TWIN_ARRAY && twin_size(given) <= N_TAGS));
 	twin_free(body);
 }
 
@@ -215,6 +226,15 @@ bodies_hold(const struct payload_how *how, const struct job *job)
 	wr_clear(&w);
 }
 
+static void
+on_late(const char *field, const char *value, void *arg)
+{
+	unsigned *n = arg;
+
+	HOLDS(*field != '\0' && *value != '\0');
+	++*n;
+}
+
 /* The smaller bodies: any text as field and value, any node's state. */
 static void
 others_hold(const struct job *job, const uint8_t *bytes, size_t n)
@@ -268,6 +288,7 @@ job_holds(const struct job *job, const uint8_t *bytes, size_t n)
 {
 	uint64_t state = digest(DIGEST_START, bytes, n);
 	struct payload_how how;
+	unsigned late = 0;
 
 	payload_how_init(&how, (enum backend)dice(&state, BACKEND_1_5 + 1),
 	    dice(&state, 4) != 0 ? topology : NULL);
@@ -282,7 +303,11 @@ job_holds(const struct job *job, const uint8_t *bytes, size_t n)
 	how.script_max = dice(&state, 100);
 	how.info_max = dice(&state, 100);
 	how.bare = dice(&state, 8) == 0;
+	how.tags = 1;
 	bodies_hold(&how, job);
+	HOLDS(payload_tags(payload) && payload_tagged(payload, job));
+	payload_meta_late(payload, job, on_late, &late);
+	HOLDS(late <= 3);
 }
 
 int

@@ -369,6 +369,61 @@ test_full_and_new_connection(void)
 	sim_end();
 }
 
+/* The row of the try is discarded: the next row is the try, without a wait. */
+static void
+test_full_and_discarded(void)
+{
+	struct spool_run row;
+
+	begin();
+	put_job(1, 1000, 0, 2000, NULL);
+	put_job(2, 1000, 0, 2000, NULL);
+	run();
+	CHECK_INT(n_sent, 2);
+	while (n_sent > 0)
+		answers(NATS_REFUSED, "maximum bytes exceeded");
+	sim_run(5000);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(spool_get(sim.spool, (int64_t)sent[0].token, &row), 1);
+	row.due[DEST_NATS] = DUE_NOW;
+	CHECK_INT(spool_save(sim.spool, &row), 0);
+	answers(NATS_REFUSED, "maximum bytes exceeded");
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	sim_end();
+}
+
+/*
+ * A commit that failed may have had the end of a try: the stream gets the next
+ * one at once, and no record is taken for stored.
+ */
+static void
+test_full_and_rolled_back(void)
+{
+	begin();
+	put(1000, 0, 2000, NULL);
+	run();
+	answers(NATS_REFUSED, "maximum bytes exceeded");
+	run();
+	CHECK_INT(n_sent, 0);
+	CHECK(nats_delivery_hold(sim.nats_delivery, 0)->until >
+	    spool_now(sim.spool));
+	nats_delivery_rolled_back(sim.nats_delivery);
+	CHECK(nats_delivery_hold(sim.nats_delivery, 0)->until != 0);
+	CHECK(nats_delivery_hold(sim.nats_delivery, 0)->until <=
+	    spool_now(sim.spool));
+	CHECK_INT(state(1000), START_DUE_ENDED);
+	sim_run(5000);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), RUN_STATE__COUNT);
+	CHECK_INT(nats_delivery_hold(sim.nats_delivery, 0)->until, 0);
+	sim_end();
+}
+
 /* The script comes when the run is done, and there is no memory to send it. */
 static void
 test_late_script(void)
@@ -656,6 +711,8 @@ main(void)
 	test_full_and_many(1);
 	test_full_and_many(0);
 	test_full_and_new_connection();
+	test_full_and_discarded();
+	test_full_and_rolled_back();
 	test_late_script();
 	test_nodes();
 	test_short_messages();

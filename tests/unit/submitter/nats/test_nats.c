@@ -39,6 +39,8 @@ enum mode {
 	MODE_TOO_LONG,	     /* longer than max_msg_size of the stream */
 	MODE_REJECT_NODES,   /* permissions violation for states of nodes */
 	MODE_DAMAGED,	     /* the answer is no answer of a stream */
+	MODE_NOT_STORED,     /* a duplicate with the number 0 (2.10) */
+	MODE_IN_PROCESS,     /* the same as an error (2.11) */
 	MODE_NO_ASKS	     /* cc.ask.* and answers are not permitted */
 };
 
@@ -108,6 +110,14 @@ stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 		    "\"description\":\"message size exceeds maximum allowed\"}}");
 	else if (mode == MODE_DAMAGED)
 		reply(bev, to, "+OK");
+	else if (mode == MODE_NOT_STORED)
+		reply(bev, to,
+		    "{\"stream\":\"JOBS\",\"seq\":0,\"duplicate\":true}");
+	else if (mode == MODE_IN_PROCESS)
+		reply(bev, to,
+		    "{\"error\":{\"code\":409,\"err_code\":10158,"
+		    "\"description\":\"duplicate message id is in process\"},"
+		    "\"stream\":\"JOBS\",\"seq\":0}");
 	else if (mode == MODE_DUPLICATE)
 		reply(bev, to,
 		    "{\"stream\":\"JOBS\",\"seq\":1,\"duplicate\":true}");
@@ -522,6 +532,18 @@ check_stream(void)
 	CHECK_INT(result, NATS_SENT);
 	nats_status(nats, &st);
 	CHECK_INT(st.duplicates, 1);
+	/* The stream has noted the id and not the message: not sent, not lost. */
+	mode = MODE_NOT_STORED;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_IN_PROCESS);
+	mode = MODE_IN_PROCESS;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_IN_PROCESS);
+	CHECK_INT(up, 1);
+	nats_status(nats, &st);
+	CHECK_INT(st.duplicates, 1);
 	mode = MODE_NO_STREAM;
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
@@ -556,6 +578,10 @@ check_refusals(void)
 	CHECK_STR(why, "no stream has the subject");
 	mode = MODE_DAMAGED;
 	CHECK_INT(record_result("beta", 80, 0), NATS_NO_STREAM);
+	mode = MODE_NOT_STORED;
+	CHECK_INT(record_result("beta", 80, 0), NATS_IN_PROCESS);
+	mode = MODE_IN_PROCESS;
+	CHECK_INT(record_result("beta", 80, 0), NATS_IN_PROCESS);
 	mode = MODE_ACCEPT;
 	CHECK_INT(record_result("beta", 80, 0), NATS_SENT);
 	CHECK_INT(up, 1);

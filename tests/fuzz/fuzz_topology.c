@@ -88,6 +88,34 @@ is_known(struct topology *t)
 	return rc;
 }
 
+static void
+on_accel(const char *cluster, const char *nodes, char *const *ids, size_t n,
+    void *arg)
+{
+	size_t *sum = arg, i;
+
+	HOLDS(n > 0);
+	*sum += strlen(cluster) + strlen(nodes);
+	for (i = 0; i < n; i++)
+		*sum += strlen(ids[i]);
+}
+
+/* The text for an admin ends within any buffer. */
+static void
+texts_hold(const struct topology *t, size_t size)
+{
+	size_t sum = 0;
+	char *buf;
+
+	size = 8 + size % 64;
+	buf = malloc(size);
+	HOLDS(buf != NULL);
+	topology_names(t, buf, size);
+	HOLDS(memchr(buf, '\0', size) != NULL);
+	free(buf);
+	topology_each_accel(t, on_accel, &sum);
+}
+
 /* As many clusters as jansson counts. */
 static void
 clusters_hold(const struct topology *t, const char *json, size_t n)
@@ -126,6 +154,7 @@ answer_holds(const char *json, size_t n, char *host)
 	}
 	hosts_hold(t, "known", first);
 	hosts_hold(t, "alpha", host);
+	texts_hold(t, n);
 	topology_free(t);
 }
 

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,8 @@ static void
 pass_on(struct link *l, natsMsg *msg)
 {
 	size_t n = strlen(l->report.inbox);
-	struct link_message m = { 0 };
+	struct link_message m = { .left = UINT_MAX };
+	const char *left;
 
 	m.subject = natsMsg_GetSubject(msg);
 	m.reply = natsMsg_GetReply(msg);
@@ -110,6 +112,9 @@ pass_on(struct link *l, natsMsg *msg)
 	if (m.len == 0) {
 		m.status = (unsigned)strtoul(header(msg, "Status"), NULL, 10);
 		m.status_text = header(msg, "Description");
+		left = header(msg, "Nats-Pending-Messages");
+		if (*left != '\0')
+			m.left = (unsigned)strtoul(left, NULL, 10);
 	}
 	m.id = header(msg, "Nats-Msg-Id");
 	l->ops->message(&m, l->arg);

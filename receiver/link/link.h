@@ -27,6 +27,7 @@ struct link_message {
 	const char *id;		 /* header Nats-Msg-Id; "" = none */
 	const uint8_t *data;
 	size_t len;
+	unsigned left; /* of a status: messages that do not come, or UINT_MAX */
 };
 
 struct link_ops {

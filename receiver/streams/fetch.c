@@ -144,10 +144,32 @@ fetch_timeout(struct stream *st)
 		stream_fail(st, "the broker has forgotten a request");
 }
 
+/*
+ * The next message is longer than the rest of the request.  From a stream with
+ * replicas the messages of the request may come after this: they end it.
+ */
+static void
+pull_full(struct stream *st, unsigned left)
+{
+	int came = st->pull.came != 0, is_long = st->pull.is_long;
+
+	if (left < st->pull.messages) {
+		st->pull.messages -= left;
+		budget_sub(&st->t->budget, &st->use, left, 0);
+		return;
+	}
+	fetch_end(st);
+	if (is_long)
+		stream_fail(st,
+		    "the next message is longer than 16 MiB, or than the "
+		    "broker accepts");
+	else if (!came)
+		st->wants_long = 1;
+}
+
 void
 fetch_status(struct stream *st, const struct link_message *m)
 {
-	int came = st->pull.came != 0, is_long = st->pull.is_long;
 	char why[160];
 
 	if (m->status == 100)
@@ -167,15 +189,9 @@ fetch_status(struct stream *st, const struct link_message *m)
 		st->wants_long = 0;
 		st->failures = 0;
 	} else if (m->status == 409 &&
-	    strstr(m->status_text, "MaxBytes") != NULL) {
-		fetch_end(st);
-		if (is_long)
-			stream_fail(st,
-			    "the next message is longer than 16 MiB, or than "
-			    "the broker accepts");
-		else if (!came)
-			st->wants_long = 1;
-	} else {
+	    strstr(m->status_text, "MaxBytes") != NULL)
+		pull_full(st, m->left);
+	else {
 		snprintf(why, sizeof(why),
 		    "the broker ends a request: %u %.100s", m->status,
 		    m->status_text);

@@ -5,6 +5,8 @@
  */
 #include "config.h"
 
+#include <limits.h>
+
 #include <event2/event.h>
 
 #include "common/log.h"
@@ -36,6 +38,9 @@ static uint64_t position, identity;
 static unsigned n_positions;
 
 static struct event_base *base;
+
+/* Messages that do not come, in the next status. */
+static unsigned left = UINT_MAX;
 
 int
 link_publish(struct link *l, const char *subject, const char *answer,
@@ -136,8 +141,10 @@ status(struct streams *t, const struct sent *to, unsigned code,
 		.tail = to->answer,
 		.status = code,
 		.status_text = text,
+		.left = left,
 		.id = "" };
 
+	left = UINT_MAX;
 	streams_receive(t, &m);
 	streams_turn(t);
 }
@@ -717,6 +724,38 @@ test_status(void)
 	stop(t);
 }
 
+/* The request has no space for the next message, and some are on their way. */
+static void
+test_full_before_messages(void)
+{
+	struct streams *t = started(0, 1, 99, "\"opt_start_seq\":1,");
+	const struct stream *st = t->list[0];
+	struct sent *s;
+	unsigned i;
+
+	message(t, 1, 1, 50);
+	streams_turn(t);
+	s = next("$JS.API.CONSUMER.MSG.NEXT");
+	CHECK(s != NULL && strstr(s->data, "\"batch\":50,") != NULL);
+	left = 47;
+	status(t, s, 409, "Message Size Exceeds MaxBytes");
+	CHECK(next("$JS.API.") == NULL);
+	CHECK_INT(st->pull.messages, 3);
+	for (i = 2; i <= 4; i++) {
+		CHECK(next("$JS.API.") == NULL);
+		message(t, i, 1, 54 - i);
+		streams_turn(t);
+	}
+	s = next("$JS.API.CONSUMER.MSG.NEXT");
+	CHECK(s != NULL && strstr(s->data, "\"batch\":50,") != NULL);
+	/* Nothing is on its way: the next message is a long one. */
+	left = 50;
+	status(t, s, 409, "Message Size Exceeds MaxBytes");
+	s = next("$JS.API.CONSUMER.MSG.NEXT");
+	CHECK(s != NULL && strstr(s->data, "\"batch\":1,") != NULL);
+	stop(t);
+}
+
 /* The consumer is gone, or its leader. */
 static void
 test_consumer_lost(void)
@@ -967,6 +1006,7 @@ main(void)
 	test_connection_lost();
 	test_pause();
 	test_status();
+	test_full_before_messages();
 	test_consumer_lost();
 	test_api_errors();
 	test_no_answer();

@@ -359,18 +359,34 @@ gap_found(struct stream *st, const struct api_ack *ack,
 	stream_fail(st, why);
 }
 
-/* One message of the pull request came. */
+/*
+ * The bytes of a message as the broker counts them for a pull request.  Unlike
+ * libnats, a foreign publisher may add headers.
+ */
+static size_t
+size_of(const struct link_message *m)
+{
+	static const char header[] = "NATS/1.0\r\nNats-Msg-Id: \r\n\r\n";
+	size_t n = strlen(m->subject) + strlen(m->reply) + m->len;
+
+	return *m->id != '\0' ? n + sizeof(header) - 1 + strlen(m->id) : n;
+}
+
+/*
+ * One message of the pull request came.  The broker ends a request whose bytes
+ * are used without a status.
+ */
 static void
-pull_count(struct stream *st, size_t len)
+pull_count(struct stream *st, const struct link_message *m)
 {
 	struct pull *p = &st->pull;
-	size_t bytes = len < p->bytes ? len : p->bytes;
+	size_t size = size_of(m), bytes = size < p->bytes ? size : p->bytes;
 
 	if (p->messages == 0)
 		return;
 	p->came++;
 	st->wants_long = 0;
-	if (p->messages == 1) {
+	if (p->messages == 1 || bytes == p->bytes) {
 		fetch_end(st);
 		return;
 	}
@@ -408,7 +424,7 @@ fetch_message(struct stream *st, const struct api_ack *ack,
     const struct link_message *m)
 {
 	st->waiting = ack->pending;
-	pull_count(st, m->len);
+	pull_count(st, m);
 	if (st->t->kind == STREAM_OF_STATES) {
 		states_take(st, ack, m);
 		return;

@@ -756,6 +756,45 @@ test_full_before_messages(void)
 	stop(t);
 }
 
+/* The messages use all bytes of the request, which ends without a status. */
+static void
+test_bytes_used(void)
+{
+	struct streams *t = started(0, 1, 99, "\"opt_start_seq\":1,");
+	const struct stream *st = t->list[0];
+	char reply[] = "$JS.ACK.CC_RECORD_alpha.centre.1.2.2."
+		       "1795366806000000000.49";
+	const char id[] = "alpha:4711:1795366800:1";
+	const char header[] = "NATS/1.0\r\nNats-Msg-Id: \r\n\r\n";
+	struct link_message m = { .subject = "cc.record.alpha",
+		.reply = reply,
+		.status_text = "",
+		.id = id,
+		.data = (const uint8_t *)"{}" };
+	size_t rest = strlen(m.subject) + strlen(reply) + strlen(header) +
+	    strlen(id);
+
+	message(t, 1, 1, 50);
+	streams_turn(t);
+	CHECK(next("$JS.API.CONSUMER.MSG.NEXT") != NULL);
+	m.len = st->pull.bytes - rest - 1;
+	streams_receive(t, &m);
+	CHECK_INT(st->pull.messages, 49);
+	CHECK_INT(st->pull.bytes, 1);
+	streams_acked(t, frames);
+	CHECK(next("$JS.API.CONSUMER.MSG.NEXT") == NULL);
+	fetch_end(t->list[0]);
+	streams_turn(t);
+	CHECK(next("$JS.API.CONSUMER.MSG.NEXT") != NULL);
+	reply[strlen("$JS.ACK.CC_RECORD_alpha.centre.1.")] = '3';
+	m.len = st->pull.bytes - rest;
+	streams_receive(t, &m);
+	streams_acked(t, frames);
+	CHECK(next("$JS.API.CONSUMER.MSG.NEXT") != NULL);
+	CHECK_INT(n_got, 3);
+	stop(t);
+}
+
 /* The consumer is gone, or its leader. */
 static void
 test_consumer_lost(void)
@@ -1007,6 +1046,7 @@ main(void)
 	test_pause();
 	test_status();
 	test_full_before_messages();
+	test_bytes_used();
 	test_consumer_lost();
 	test_api_errors();
 	test_no_answer();

@@ -223,6 +223,25 @@ stream_problems(struct summary *to, unsigned k, const struct stream_status *st)
 		    st->held == 1 ? "is" : "are", st->held == 1 ? "s" : "");
 }
 
+/* One problem for all clusters: the number of problems is limited. */
+static void
+states_problem(struct summary *to, const struct streams *states)
+{
+	struct stream_status st;
+	char first[256] = "";
+	unsigned k, n = 0;
+
+	for (k = 0; streams_status(states, k, &st); k++)
+		if (!st.ready && st.problem[0] != '\0' && n++ == 0)
+			snprintf(first, sizeof(first), "cluster %.64s: %.180s",
+			    st.cluster, st.problem);
+	/* The number of the item: no cluster's stream has it. */
+	if (n > 0)
+		summary_add(to, PROBLEM_STREAM, UINT8_MAX, 0,
+		    "the states of the nodes of %u cluster%s are not read; %s",
+		    n, n == 1 ? "" : "s", first);
+}
+
 void
 report_summary(struct worker *w, struct summary *to)
 {
@@ -246,4 +265,5 @@ report_summary(struct worker *w, struct summary *to)
 		expired_add(to, k, &st);
 	for (k = 0; streams_status(v->streams, k, &st); k++)
 		stream_problems(to, k, &st);
+	states_problem(to, v->states);
 }

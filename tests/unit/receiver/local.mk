@@ -3,10 +3,10 @@
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
 	test_receiver_intake test_asks test_lease test_lease_json \
-	test_check_lease test_release
+	test_check_lease test_release test_report
 TESTS += test_window test_budget test_api test_streams test_receiver_intake \
 	test_asks test_lease test_lease_json test_check_lease \
-	test_release
+	test_release test_report
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -50,3 +50,8 @@ test_check_lease_LDADD = receiver/libreceiver.a receiver/lease/liblease.a \
 test_release_SOURCES = tests/unit/receiver/test_release.c
 test_release_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_release_LDADD = receiver/libreceiver.a $(COMMON_LIBS)
+
+# The boxes of which the report tells are those of the test.
+test_report_SOURCES = tests/unit/receiver/test_report.c
+test_report_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_report_LDADD = receiver/libreceiver.a $(COMMON_LIBS)

@@ -39,6 +39,8 @@ streams_update(struct receiver *v)
 	if (reads == v->reads)
 		return;
 	v->reads = reads;
+	if (reads && bucket_replaced(v->lease))
+		streams_read_elsewhere(v->streams);
 	streams_link(v->streams, reads);
 	streams_link(v->states, reads);
 	asks_link(v->asks, reads);

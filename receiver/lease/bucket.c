@@ -286,6 +286,15 @@ bucket_margin(const struct bucket *b)
 	return lease_margin(&b->lease);
 }
 
+int
+bucket_replaced(struct bucket *b)
+{
+	int replaced = b->lease.replaced;
+
+	b->lease.replaced = 0;
+	return replaced;
+}
+
 uint64_t
 bucket_id(const struct bucket *b)
 {

@@ -238,6 +238,10 @@ entry_note(struct lease *l, const struct lease_entry *e, int64_t now)
 
 	if (!same)
 		l->seen_at = now;
+	/* Its writer lives and holds the lease. */
+	if (!same && l->known && e->seq != 0 && e->value.id != l->id &&
+	    e->value.state == LEASE_HELD)
+		l->replaced = 1;
 	l->known = 1;
 	l->seen = *e;
 	if (e->seq == 0) {

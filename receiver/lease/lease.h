@@ -90,8 +90,9 @@ struct lease {
 	int64_t sent;	 /* of the last write */
 	int64_t sent_ms; /* of the last write: ms of its value */
 	enum lease_state sent_state;
-	int refused;   /* the last write was refused */
-	int releases;  /* lease_release() was called */
+	int replaced; /* another centre was active; bucket_replaced() ends it */
+	int refused;  /* the last write was refused */
+	int releases; /* lease_release() was called */
 	int64_t until; /* 0 = not active */
 	int64_t since; /* epoch: holder without a break; 0 = it is not */
 	char problem[LEASE_WHY_MAX]; /* "" = none */

@@ -174,11 +174,12 @@ position_find(struct stream *st, const struct api_answer *a)
 	}
 	st->identity = a->created;
 	if (a->first > st->window.taken + 1) {
-		if (known)
+		if (known && !st->elsewhere)
 			lost_until(st, a->first - 1);
 		else
 			window_init(&st->window, a->first - 1);
 	}
+	st->elsewhere = 0;
 	read_again(st, a->first);
 }
 

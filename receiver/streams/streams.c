@@ -226,6 +226,15 @@ streams_link(struct streams *t, int up)
 }
 
 void
+streams_read_elsewhere(struct streams *t)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		t->list[i]->elsewhere = 1;
+}
+
+void
 streams_reset(struct streams *t)
 {
 	unsigned i;

@@ -88,6 +88,11 @@ void streams_conf(struct streams *t, const char *clusters,
     const struct api_limits *limits);
 /* For struct link_ops. */
 void streams_link(struct streams *t, int up);
+/*
+ * Before streams_link(): another centre has read the streams.  What has expired
+ * meanwhile is not lost.
+ */
+void streams_read_elsewhere(struct streams *t);
 void streams_receive(struct streams *t, const struct link_message *m);
 void streams_turn(struct streams *t);
 /*

@@ -72,6 +72,7 @@ struct stream {
 	struct pull pull;
 	struct budget_use use;
 	unsigned unacked;
+	int elsewhere;	/* another centre has read it meanwhile */
 	int on_hold;	/* its runs fill its share of the spool */
 	int wants_long; /* the next message is longer than the own share */
 	uint64_t received;

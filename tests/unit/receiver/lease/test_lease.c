@@ -140,6 +140,31 @@ test_active(void)
 	CHECK_INT(did.until, t + L / 3 + L);
 }
 
+/* Was another centre active?  An entry that never changes is no sign of it. */
+static void
+test_replaced(void)
+{
+	struct lease_entry e = entry_of(9, 8, 101);
+	struct lease l;
+	int64_t t = becomes_active(&l), now = t + L;
+
+	CHECK_INT(l.replaced, 0);
+	lease_timer(&l, lease_next(&l));
+	lease_refused(&l, now);
+	e.value.state = LEASE_RELEASED;
+	lease_read(&l, &e, now);
+	CHECK_INT(l.replaced, 0);
+	by_hand(&l);
+	e.value.state = LEASE_HELD;
+	lease_read(&l, &e, 1020);
+	CHECK_INT(l.replaced, 0);
+	lease_timer(&l, lease_next(&l));
+	e.seq++;
+	e.value.count++;
+	lease_read(&l, &e, l.next - 10);
+	CHECK_INT(l.replaced, 1);
+}
+
 /* No answer: the time ends where it was, and the entry is read first. */
 static void
 test_silence(void)
@@ -1040,6 +1065,7 @@ int
 main(void)
 {
 	test_active();
+	test_replaced();
 	test_silence();
 	test_lost();
 	test_late();

@@ -504,6 +504,28 @@ test_expired(void)
 	stop(t);
 }
 
+/* Another centre has read what expired; later it is lost. */
+static void
+test_read_elsewhere(void)
+{
+	struct streams *t = start();
+
+	up = 1;
+	streams_read_elsewhere(t);
+	streams_link(t, 1);
+	streams_position(t, "alpha", IDENTITY, 10);
+	streams_begin(t);
+	read_from(t, 15, 20, "\"opt_start_seq\":15,");
+	CHECK_INT(status_of(t).expired, 0);
+	CHECK_STR(status_of(t).loss, "");
+	CHECK_INT(position, 14);
+	streams_link(t, 0);
+	streams_link(t, 1);
+	read_from(t, 17, 20, "\"opt_start_seq\":17,");
+	CHECK_INT(status_of(t).expired, 2);
+	stop(t);
+}
+
 static void
 test_other_stream(void)
 {
@@ -1038,6 +1060,7 @@ main(void)
 	test_create();
 	test_update();
 	test_expired();
+	test_read_elsewhere();
 	test_other_stream();
 	test_gap();
 	test_read_again();

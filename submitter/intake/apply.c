@@ -288,7 +288,7 @@ frame_resources(struct intake *b, const struct intake_frame *f)
 	struct reader r;
 	struct job job;
 
-	if (f->type != MSG_RECORD)
+	if (f->type != MSG_RECORD || spool_policy(s->spool)->from_stream)
 		return 0;
 	rd_init(&r, f->bytes, f->len);
 	rd_u64(&r);

@@ -256,6 +256,9 @@ intake_summary(struct intake *b, struct summary *to)
 {
 	struct spool *sp = b->s->spool;
 	uint64_t used = spool_bytes(sp), max = spool_bytes_max(sp);
+	const char *waits = spool_policy(sp)->from_stream ?
+	    "new records wait in the streams of their clusters" :
+	    "ended jobs wait in Slurm's accounting";
 
 	to->lost = b->s->n.resources_refused;
 	if (commit_is_stuck(b->s->commit) || spool_failed(sp))
@@ -263,12 +266,10 @@ intake_summary(struct intake *b, struct summary *to)
 		    "the spool cannot be written: %.200s", spool_error(sp));
 	else if (b->space == SPACE_FULL)
 		summary_add(to, PROBLEM_SPOOL, 0, 0,
-		    "the spool is full (spoolMaxBytes): ended jobs wait in "
-		    "Slurm's accounting");
+		    "the spool is full (spoolMaxBytes): %s", waits);
 	else if (b->space == SPACE_DISK_FULL)
 		summary_add(to, PROBLEM_SPOOL, 0, 0,
-		    "the disk of the spool is full: ended jobs wait in "
-		    "Slurm's accounting");
+		    "the disk of the spool is full: %s", waits);
 	else if (used >= max / 100 * NEARLY_FULL_PERCENT)
 		summary_add(to, PROBLEM_SPACE, 0, 0,
 		    "the spool is nearly full: at least %d %% of spoolMaxBytes "

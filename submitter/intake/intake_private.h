@@ -78,8 +78,8 @@ struct intake {
  */
 int frame_apply(struct intake *b, uint16_t type, struct reader *r, int *bad);
 /*
- * Stores the resources in a record that waits for space. 0, or -1 when the
- * spool refuses the write.
+ * Stores the resources in a record that waits for space, unless a stream keeps
+ * it. 0, or -1 when the spool refuses the write.
  */
 int frame_resources(struct intake *b, const struct intake_frame *f);
 

@@ -4,8 +4,9 @@
  * `flow` makes the collector keep the records of ended runs: accounting has
  * them.  Messages that arrive nevertheless wait in memory, unacknowledged.
  * Only the resources of runs that have begun are still written, because
- * accounting does not keep them.  A share of the file is reserved for them, and
- * on a full disk the space of a reserve file that is removed.
+ * accounting does not keep them; at the centre of a fan-in a stream does.  A
+ * share of the file is reserved for them, and on a full disk the space of a
+ * reserve file that is removed.
  *
  * Meanwhile space is released: first the scripts of runs whose start is
  * delivered, then the oldest tombstones.  Runs that wait for delivery stay.
@@ -109,7 +110,11 @@ space_run_out(struct intake *b, enum space_state why)
 	b->space = why;
 	search_begin(b);
 	log_about(LOG_ID_SPOOL_FULL, NULL, 0);
-	if (why == SPACE_FULL)
+	if (spool_policy(b->s->spool)->from_stream)
+		log_errorx("the spool is full (%s): new records wait in the "
+			   "streams of their clusters",
+		    why == SPACE_FULL ? "spoolMaxBytes" : "its disk");
+	else if (why == SPACE_FULL)
 		log_errorx(
 		    "the spool is full (spoolMaxBytes): jobs that end now "
 		    "wait in Slurm's accounting until stored runs are "

@@ -616,7 +616,7 @@ large_record(const char *cluster, uint64_t id)
 	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
 	job.key.job = id;
 	job.key.start = START;
-	job.flags = JOB_HAS_START | JOB_LIVE;
+	job.flags = JOB_HAS_START | JOB_HAS_THREADS | JOB_LIVE;
 	job_add_host(&job, "n1");
 	job.script = calloc(1, SCRIPT + 1);
 	memset(job.script, 'x', SCRIPT);
@@ -789,6 +789,32 @@ test_full_open(void)
 	end();
 }
 
+/* At the centre, the stream has what the full spool does not get. */
+static void
+test_full_centre(void)
+{
+	struct summary to = { .n = 0 };
+	uint64_t id = 0;
+
+	feeder = ROLE_RECEIVER;
+	begin("[\"alpha\"]");
+	spool_policy(s.spool)->from_stream = 1;
+	spool_set_limits(s.spool, SMALL_SPOOL, 1000);
+	while (intake_has_room(s.intake) && ++id < 2 * SMALL_SPOOL / SCRIPT)
+		large_record("alpha", id);
+	CHECK(!intake_has_room(s.intake));
+	large_record("alpha", id + 1);
+	CHECK_INT(spool_resources_count(s.spool), 0);
+	intake_summary(s.intake, &to);
+	CHECK_INT(to.n, 1);
+	CHECK_STR(to.problems[0].text,
+	    "the spool is full (spoolMaxBytes): new records wait in the "
+	    "streams of their clusters");
+	CHECK_INT(broken, 0);
+	end();
+	feeder = ROLE_COLLECTOR;
+}
+
 int
 main(void)
 {
@@ -809,6 +835,7 @@ main(void)
 	test_share_open();
 	test_share_alone();
 	test_full_open();
+	test_full_centre();
 	intake_remove_reserve();
 	rmdir(dir);
 	return check_done();

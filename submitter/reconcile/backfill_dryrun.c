@@ -122,7 +122,8 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 	b->from = 0;
 	free(b->dryrun_runs);
 	b->dryrun_runs = NULL;
-	b->n_dryrun_runs = b->cap_dryrun_runs = b->n_aliases = 0;
+	b->n_dryrun_runs = b->cap_dryrun_runs = 0;
+	b->n_aliases = b->dryrun_at = 0;
 }
 
 static void

@@ -482,17 +482,11 @@ test_no_answer(void)
 	end();
 }
 
-/* The dry run of a row that is not stored, up to its list. */
 static void
-dry_run(const struct row *of)
+dry_record(const struct row *of)
 {
-	struct ctl_request req = { .flags = CTL_FLAG_DRY_RUN,
-		.a = FROM,
-		.b = TO };
 	struct job job;
 
-	backfill_ctl(sim.backfill, 1, &req);
-	sim_run(0);
 	job_init(&job);
 	job.key = (struct run_key) { "alpha", of->job, of->start };
 	job.end = of->end;
@@ -500,8 +494,29 @@ dry_run(const struct row *of)
 	job.flags = JOB_HAS_START | JOB_BACKFILL;
 	backfill_dryrun_record(sim.backfill, &job);
 	job_clear(&job);
+}
+
+/* The dry run of rows that are not stored, up to its list; next: or NULL. */
+static void
+dry_run_two(const struct row *of, const struct row *next)
+{
+	struct ctl_request req = { .flags = CTL_FLAG_DRY_RUN,
+		.a = FROM,
+		.b = TO };
+
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	dry_record(of);
+	if (next != NULL)
+		dry_record(next);
 	backfill_watermark(sim.backfill, "alpha", TO);
 	sim_run(1000);
+}
+
+static void
+dry_run(const struct row *of)
+{
+	dry_run_two(of, NULL);
 }
 
 /* The same with a dry run after a backfill, and after another dry run. */
@@ -535,6 +550,32 @@ test_cancelled_dryrun(void)
 		    "ok: 1 ended runs in accounting, 0 would be sent\n");
 		end();
 	}
+}
+
+/* A dry run is cancelled between two lists: the next one begins anew. */
+static void
+test_cancelled_between_lists(void)
+{
+	static const struct row next = { 2, 190900, 191000, 192000, 0,
+		END_COMPLETED };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+
+	begin();
+	run_done(&row, 0);
+	dry_run_two(&row, &next);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	backfill_ctl(sim.backfill, 2, &cancel);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	dry_run(&next);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_told();
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK(strstr(sim_told(),
+		  "ok: 1 ended runs in accounting, 1 would be sent\n") != NULL);
+	end();
 }
 
 /*
@@ -992,6 +1033,7 @@ main(void)
 	test_no_answer();
 	test_late_nats();
 	test_cancelled_dryrun();
+	test_cancelled_between_lists();
 	test_other_cluster();
 	test_nats_done();
 	test_nats_unknown();

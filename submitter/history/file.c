@@ -112,6 +112,20 @@ failed(struct history_file *f)
 	return -1;
 }
 
+/*
+ * SQLite does not check the type and the order of stored values: a walk over the rows
+ * of a damaged page would never end.  0, or -1: next is not after before.
+ */
+static int
+order_check(struct history_file *f, int64_t before, int64_t next)
+{
+	if (next > before)
+		return 0;
+	snprintf(f->error, sizeof(f->error),
+	    "the file is damaged: its rows are not in order");
+	return -1;
+}
+
 static int64_t
 pragma(struct history_file *f, const char *name)
 {
@@ -425,6 +439,7 @@ history_file_next(struct history_file *f, const char *cluster, uint64_t job,
 {
 	sqlite3_stmt *st = query(f, SQL_NEXT, (int64_t)job, *after, 0);
 	const char *name;
+	int64_t id;
 	int rc;
 
 	if (st == NULL)
@@ -439,9 +454,11 @@ history_file_next(struct history_file *f, const char *cluster, uint64_t job,
 	key->job = job;
 	key->start = sqlite3_column_int64(st, 0);
 	events_read(st, 2, events);
-	*after = sqlite3_column_int64(st, 3);
+	id = sqlite3_column_int64(st, 3);
 	sqlite3_reset(st);
-	return 1;
+	rc = order_check(f, *after, id) == -1 ? -1 : 1;
+	*after = id;
+	return rc;
 }
 
 static int
@@ -494,11 +511,16 @@ history_file_count_next(struct history_file *f, enum history_span span,
 {
 	sqlite3_stmt *st = query(f, SQL_COUNT_NEXT, (int64_t)span, *t, 0);
 	int rc = step(f, st);
+	int64_t next;
 
 	if (rc != 1)
 		return rc;
-	*t = sqlite3_column_int64(st, 0);
-	rc = counts_get(f, st, 1, counts) == -1 ? -1 : 1;
+	next = sqlite3_column_int64(st, 0);
+	rc = order_check(f, *t, next) == -1 ||
+		counts_get(f, st, 1, counts) == -1 ?
+	    -1 :
+	    1;
+	*t = next;
 	sqlite3_reset(st);
 	return rc;
 }

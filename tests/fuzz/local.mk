@@ -6,7 +6,7 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_ctl_rows fuzz_details fuzz_export \
-	fuzz_gres fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
+	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
 	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
@@ -53,6 +53,11 @@ fuzz_export_LDADD = submitter/spool/libspool.a $(SPOOL_LIBS) $(JANSSON_LIBS)
 fuzz_gres_SOURCES = tests/fuzz/fuzz_gres.c tests/fuzz/fuzz.h
 fuzz_gres_LDFLAGS = $(fuzz_link)
 fuzz_gres_LDADD = $(PARSE_LIBS)
+
+fuzz_history_SOURCES = tests/fuzz/fuzz_history.c tests/fuzz/fuzz.h
+fuzz_history_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+fuzz_history_LDFLAGS = $(fuzz_link)
+fuzz_history_LDADD = $(HISTORY_LIBS) $(EVENT_LIBS)
 
 fuzz_hook_message_SOURCES = tests/fuzz/fuzz_hook_message.c
 fuzz_hook_message_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)

@@ -55,7 +55,7 @@ test_topology_LDADD = $(PAYLOAD_LIBS)
 check_PROGRAMS += test_history
 TESTS += test_history
 test_history_SOURCES = tests/unit/submitter/history/test_history.c
-test_history_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_history_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_history_LDADD = $(HISTORY_LIBS) $(EVENT_LIBS)
 
 # submitter/spool

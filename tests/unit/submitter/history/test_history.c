@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
+#include <sqlite3.h>
 
 #include "common/log.h"
 #include "common/model/msg.h"
@@ -479,6 +481,48 @@ test_damage(void)
 	end();
 }
 
+static void
+on_count(enum history_span span, int64_t t, const struct history_counts *c,
+    void *arg)
+{
+	unsigned *n = arg;
+
+	if (++*n > 1000) {
+		CHECK(0); /* the walk does not end */
+		exit(check_done());
+	}
+}
+
+/*
+ * A damaged byte can make a text of a time.  SQLite sorts a text behind each number,
+ * and as a number it is 0: the row is behind itself.
+ */
+static void
+test_damaged_time(void)
+{
+	struct history_status st;
+	unsigned n = 0;
+	sqlite3 *db;
+
+	history_file_remove(FILE_NAME);
+	begin(30, 1 << 26);
+	history_count(submitter.history, COUNT_JOBS_IN, 1);
+	end();
+	CHECK_INT(sqlite3_open(FILE_NAME, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_exec(db, "INSERT INTO count VALUES (0, 'x', x'')",
+		      NULL, NULL, NULL),
+	    SQLITE_OK);
+	sqlite3_close(db);
+	begin(30, 1 << 26);
+	history_counts_each(submitter.history, on_count, &n);
+	CHECK(n >= 1);
+	history_status(submitter.history, &st);
+	CHECK_INT(st.begun_anew, 1);
+	CHECK(strstr(st.error, "not in order") != NULL);
+	end();
+	history_file_remove(FILE_NAME);
+}
+
 static unsigned counted;
 static uint64_t jobs_in, hook_n, end_n, starts, stops, rejected;
 
@@ -727,6 +771,7 @@ main(void)
 	test_size();
 	test_limits();
 	test_damage();
+	test_damaged_time();
 	test_counts();
 	test_latency();
 	test_nats_counts();

@@ -246,6 +246,31 @@ on_run(struct spool *sp, struct spool_run *run, void *arg)
 	return ++*seen > 1000 ? -1 : 0;
 }
 
+static int
+on_seen(struct spool *sp, struct spool_run *run, void *arg)
+{
+	unsigned *seen = arg;
+
+	return ++*seen > 1000 ? -1 : 0;
+}
+
+/* A walk by the index of a state ends, too. */
+static void
+state_walk(struct spool *sp, enum run_state state)
+{
+	struct spool_after after;
+	unsigned i = 0, seen = 0;
+
+	memset(&after, 0, sizeof(after));
+	while (spool_each(sp, DEST_NATS, state, &after, SPOOL_PAGE, on_seen,
+		   &seen) > 0)
+		HOLDS(++i < 16);
+	memset(&after, 0, sizeof(after));
+	while (spool_each_of(sp, "alpha", state, &after, SPOOL_PAGE, on_seen,
+		   &seen) > 0)
+		HOLDS(++i < 16);
+}
+
 static void
 spool_walk(struct spool *sp)
 {
@@ -256,7 +281,8 @@ spool_walk(struct spool *sp)
 	int n, state;
 
 	memset(&after, 0, sizeof(after));
-	for (i = 0; i < 16; i++) {
+	for (i = 0;; i++) {
+		HOLDS(i < 16); /* the walk ends */
 		n = spool_each(sp, DEST_REST, RUN_STATE__COUNT, &after,
 		    SPOOL_PAGE, on_run, &seen);
 		HOLDS(n >= -1 && n <= SPOOL_PAGE);
@@ -264,6 +290,7 @@ spool_walk(struct spool *sp)
 			break;
 	}
 	for (state = 0; state < RUN_STATE__COUNT; state++) {
+		state_walk(sp, (enum run_state)state);
 		n = spool_pick(sp, DEST_REST, (enum run_state)state, ORDER_DUE,
 		    ids, 16);
 		HOLDS(n >= -1 && n <= 16);

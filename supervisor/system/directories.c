@@ -95,12 +95,54 @@ directory_restrict(const char *path, int fd, const struct stat *st,
 	return 0;
 }
 
+/* The entries of a directory from the first one on; NULL with errno. */
+static DIR *
+entries_open(int dir)
+{
+	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+	DIR *d = copy != -1 ? fdopendir(copy) : NULL;
+
+	if (d == NULL && copy != -1)
+		close(copy);
+	if (d != NULL)
+		rewinddir(d);
+	return d;
+}
+
 /*
- * Gives the directory of a daemon that ran as slurmUser to root.  The group
- * stays, so that the hooks still find the socket.
+ * 1 when the directory contains anything but sockets and the file name: another
+ * program uses it too, as slurmctld uses /run/slurm.
  */
 static int
-directory_take_over(const struct setup *setup, int fd, const char *path)
+directory_is_shared(int dir, const char *name)
+{
+	DIR *d = entries_open(dir);
+	const struct dirent *e;
+	struct stat st;
+	int shared = 0;
+
+	if (d == NULL)
+		return 1;
+	while (!shared && (e = readdir(d)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 ||
+		    strcmp(e->d_name, "..") == 0 ||
+		    strcmp(e->d_name, name) == 0)
+			continue;
+		shared = fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) ==
+			-1 ||
+		    !S_ISSOCK(st.st_mode);
+	}
+	closedir(d);
+	return shared;
+}
+
+/*
+ * Gives the directory of a daemon that ran as slurmUser to root.  The group
+ * stays, so that the hooks still find the socket.  name: the daemon's file there.
+ */
+static int
+directory_take_over(const struct setup *setup, int fd, const char *path,
+    const char *name)
 {
 	struct stat st;
 
@@ -110,7 +152,8 @@ directory_take_over(const struct setup *setup, int fd, const char *path)
 		return -1;
 	if (st.st_uid == 0)
 		return directory_restrict(path, fd, &st, 0);
-	if (st.st_uid != setup->identity[ROLE_RUNNER].uid) {
+	if (st.st_uid != setup->identity[ROLE_RUNNER].uid ||
+	    directory_is_shared(fd, name)) {
 		log_warnx("%s belongs to user %u, who can replace the "
 			  "daemon's files there",
 		    path, (unsigned)st.st_uid);
@@ -124,13 +167,13 @@ directory_take_over(const struct setup *setup, int fd, const char *path)
 }
 
 static int
-directory_prepare(const struct setup *setup, const char *path)
+directory_prepare(const struct setup *setup, const char *path, const char *name)
 {
 	int fd = directory_open(path, DIRECTORY_MODE, 0, setup->dir_gid);
 	int rc = -1;
 
 	if (fd != -1)
-		rc = directory_take_over(setup, fd, path);
+		rc = directory_take_over(setup, fd, path, name);
 	if (rc == -1)
 		log_error("cannot prepare directory %s", path);
 	if (fd != -1)
@@ -142,24 +185,15 @@ int
 directory_prepare_for(const struct setup *setup, const char *path)
 {
 	char *dir = parent_name(path);
-	int rc = dir != NULL ? directory_prepare(setup, dir) : -1;
+	const char *slash = strrchr(path, '/');
+	int rc = -1;
+
+	if (dir != NULL)
+		rc = directory_prepare(setup, dir,
+		    slash != NULL ? slash + 1 : path);
 
 	free(dir);
 	return rc;
-}
-
-/* The entries of a directory from the first one on; NULL with errno. */
-static DIR *
-entries_open(int dir)
-{
-	int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0);
-	DIR *d = copy != -1 ? fdopendir(copy) : NULL;
-
-	if (d == NULL && copy != -1)
-		close(copy);
-	if (d != NULL)
-		rewinddir(d);
-	return d;
 }
 
 /* A name that the submitter gives to a file, or . or .. */

@@ -174,8 +174,40 @@ test_state(void)
 }
 
 static void
+pidfile_directory_prepare(void)
+{
+	struct setup setup;
+	struct conf conf;
+	char path[96];
+
+	setup_make(&setup, &conf, "");
+	snprintf(path, sizeof(path), "%s/daemon.pid", named);
+	CHECK_INT(directory_prepare_for(&setup, path), 0);
+	setup_clear(&setup);
+	conf_clear(&conf);
+}
+
+/* The directory of the pid file: slurmctld may use it, too. */
+static void
+test_pidfile_directory(void)
+{
+	dir_make(named, SLURM_UID, 0755);
+	file_make(named, "slurmctld.pid", 0644);
+	pidfile_directory_prepare();
+	owner_check(named, ".", SLURM_UID, 0755);
+	remove_all(named);
+	/* Only a daemon that ran as slurmUser has used this one. */
+	dir_make(named, SLURM_UID, 0755);
+	file_make(named, "daemon.pid", 0644);
+	pidfile_directory_prepare();
+	owner_check(named, ".", 0, 0755);
+	remove_all(named);
+}
+
+static void
 test_all(void)
 {
+	test_pidfile_directory();
 	test_state();
 	test_foreign_spool();
 	test_own_spool();

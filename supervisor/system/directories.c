@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +60,24 @@ parents_make(const char *path)
 	return rc;
 }
 
+int
+directory_is_link(const char *path, char *why, size_t size)
+{
+	char target[PATH_MAX];
+	struct stat st;
+
+	if (lstat(path, &st) == -1 || !S_ISLNK(st.st_mode))
+		return 0;
+	snprintf(why, size,
+	    "%s is a symbolic link, which the daemon does not follow: write "
+	    "%s instead into the configuration",
+	    path, realpath(path, target) != NULL ? target : "its target");
+	return 1;
+}
+
 /* Opens a directory; a missing one is made with mode and owner. */
 static int
-directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
+directory_make(const char *path, mode_t mode, uid_t uid, gid_t gid)
 {
 	int made, fd;
 
@@ -77,6 +93,18 @@ directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 		close(fd);
 		return -1;
 	}
+	return fd;
+}
+
+static int
+directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
+{
+	int fd = directory_make(path, mode, uid, gid), saved = errno;
+	char why[2 * PATH_MAX + 128];
+
+	if (fd == -1 && directory_is_link(path, why, sizeof(why)))
+		log_errorx("%s", why);
+	errno = saved;
 	return fd;
 }
 

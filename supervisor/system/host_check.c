@@ -140,6 +140,22 @@ spool_report(const struct host_check *h, const char *path, const char *at,
 		spool_space(h, path, at, &fs);
 }
 
+/* The start refuses a link at the end of the path of a directory. */
+static int
+links_report(const struct host_check *h, const char *spool)
+{
+	const char *last_run = conf_str(h->conf, CONF_LAST_RUN);
+	char state[PATH_MAX], why[2 * PATH_MAX + 128];
+
+	snprintf(state, sizeof(state), "%.*s",
+	    (int)(strrchr(last_run, '/') - last_run), last_run);
+	if (!directory_is_link(state, why, sizeof(why)) &&
+	    !directory_is_link(spool, why, sizeof(why)))
+		return 0;
+	fprintf(h->out, "FAIL spool %s: %s\n", spool, why);
+	return 1;
+}
+
 static void
 spool_check(const struct host_check *h)
 {
@@ -151,6 +167,8 @@ spool_check(const struct host_check *h)
 		snprintf(path, sizeof(path), "%s", named);
 	else if (conf_spool_path(conf_str(h->conf, CONF_LAST_RUN), path,
 		     sizeof(path)) == -1)
+		return;
+	if (links_report(h, path))
 		return;
 	memcpy(at, path, strlen(path) + 1);
 	existing_find(at, &st);

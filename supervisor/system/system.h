@@ -72,6 +72,8 @@ int directories_prepare(struct setup *setup, const struct conf *conf);
  * 0, or -1 (logged).
  */
 int directory_prepare_for(const struct setup *setup, const char *path);
+/* 1 when path is a symbolic link, with the reason and the repair; else 0. */
+int directory_is_link(const char *path, char *why, size_t size);
 
 /* spool_path.c */
 #define SPOOL_USUAL "spool"	  /* beside lastrun and last_run */

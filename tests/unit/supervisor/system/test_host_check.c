@@ -125,6 +125,20 @@ test_spool(void)
 	setup.identity[ROLE_SUBMITTER].uid = geteuid();
 }
 
+/* The start opens neither of these directories through a link. */
+static void
+test_link(void)
+{
+	CHECK_INT(symlink("/tmp", in_folder("link")), 0);
+	conf_set(&conf, CONF_SPOOL_DIR, in_folder("link"));
+	ask(NULL, NULL);
+	CHECK(says("FAIL spool "));
+	CHECK(says("/link is a symbolic link"));
+	CHECK(says("write /tmp instead"));
+	conf_set(&conf, CONF_SPOOL_DIR, "");
+	CHECK_INT(unlink(in_folder("link")), 0);
+}
+
 /* access(2) asks for the real user, which root can change. */
 static void
 test_unwritable(void)
@@ -237,6 +251,7 @@ main(void)
 	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1048576");
 	test_scripts();
 	test_spool();
+	test_link();
 	test_unwritable();
 	test_socket();
 	test_port();

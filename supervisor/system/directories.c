@@ -28,6 +28,8 @@
 #define EMPTY_MODE	0555
 #define SPOOL_FILES_MAX 64	 /* of a spool that gets another owner */
 #define SPOOL_PREFIX	"spool." /* of each file of a spool */
+/* mkfs makes it: a spool may have a file system of its own */
+#define FSCK_NAME "lost+found"
 
 static char *
 parent_name(const char *path)
@@ -247,7 +249,8 @@ spool_contents_check(const char *path, int dir)
 	if (d == NULL)
 		return -1;
 	while (rc == 0 && (e = readdir(d)) != NULL) {
-		if (is_spool_name(e->d_name))
+		if (is_spool_name(e->d_name) ||
+		    strcmp(e->d_name, FSCK_NAME) == 0)
 			continue;
 		log_errorx("%s has another owner or mode than a spool, and "
 			   "contains \"%s\", which is no file of a spool; the "

@@ -130,6 +130,8 @@ test_foreign_spool(void)
 static void
 test_own_spool(void)
 {
+	char lost[80];
+
 	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
 	owner_check(named, ".", SUBMIT_UID, 0700);
 	remove_all(named);
@@ -137,6 +139,15 @@ test_own_spool(void)
 	dir_make(named, 0, 0755);
 	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
 	owner_check(named, ".", SUBMIT_UID, 0700);
+	remove_all(named);
+
+	/* A new file system. */
+	dir_make(named, 0, 0755);
+	snprintf(lost, sizeof(lost), "%s/lost+found", named);
+	dir_make(lost, 0, 0700);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+	owner_check(named, ".", SUBMIT_UID, 0700);
+	owner_check(lost, ".", 0, 0700);
 	remove_all(named);
 
 	dir_make(named, SLURM_UID, 0750);

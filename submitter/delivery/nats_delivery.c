@@ -307,6 +307,13 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 		    why);
 }
 
+/* The spool may still have rows of a cluster that is not configured any more. */
+static int
+is_only_cluster(const struct submitter *s, const char *cluster)
+{
+	return s->clusters.n == 1 && strcmp(s->clusters.names[0], cluster) == 0;
+}
+
 /* Postpones a row whose stream does not accept records now. */
 static int
 row_waits_for_stream(struct nats_delivery *d, struct spool_run *run)
@@ -315,7 +322,7 @@ row_waits_for_stream(struct nats_delivery *d, struct spool_run *run)
 
 	if (until == 0)
 		return 0;
-	if (d->s->clusters.n == 1)
+	if (is_only_cluster(d->s, run->key.cluster))
 		return 1; /* see cluster_waits() */
 	/* The end of the hold makes the row due. */
 	run->due[DEST_NATS] = spool_now(d->s->spool) + HELD_WAIT;

@@ -172,14 +172,14 @@ run(void)
 }
 
 static void
-put_job(uint64_t id, int64_t start, unsigned flags, int64_t end,
-    const char *script)
+put_cluster_job(const char *cluster, uint64_t id, int64_t start, unsigned flags,
+    int64_t end, const char *script)
 {
 	struct job job;
 	int64_t row;
 
 	job_init(&job);
-	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
 	job.key.job = id;
 	job.key.start = start;
 	job.flags = JOB_HAS_START | flags | (end == 0 ? JOB_LIVE : 0);
@@ -189,6 +189,13 @@ put_job(uint64_t id, int64_t start, unsigned flags, int64_t end,
 	job_add_host(&job, "n1");
 	spool_put(sim.spool, &job, &row);
 	job_clear(&job);
+}
+
+static void
+put_job(uint64_t id, int64_t start, unsigned flags, int64_t end,
+    const char *script)
+{
+	put_cluster_job("alpha", id, start, flags, end, script);
 }
 
 static void
@@ -344,6 +351,41 @@ test_full_and_many(int one_cluster)
 	while (n_sent > 0)
 		answers(NATS_SENT, NULL);
 	CHECK_INT(spool_runs(sim.spool), 1); /* rejected */
+	sim_end();
+}
+
+/*
+ * The cluster has a new name, and no stream has the old one: the rows of the old
+ * name wait, and those of the new name are published.
+ */
+static void
+test_renamed(void)
+{
+	uint64_t id;
+
+	begin();
+	sim.clusters.n = 1;
+	snprintf(sim.clusters.names[0], CLUSTER_MAX, "beta");
+	for (id = 1; id <= 100; id++)
+		put_job(id, 1000, 0, 2000, NULL);
+	run();
+	while (n_sent > 0)
+		answers(NATS_NO_STREAM, "no stream has the subject");
+	sim_run(5000);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_NO_STREAM, "no stream has the subject");
+	put_cluster_job("beta", 7, 3000, 0, 4000, NULL);
+	looks = 0;
+	run();
+	sim_run(0);
+	CHECK(looks < 100);
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].start, 3000);
+	answers(NATS_SENT, NULL);
+	looks = 0;
+	sim_run(1000);
+	CHECK(looks < 100);
 	sim_end();
 }
 
@@ -713,6 +755,7 @@ main(void)
 	test_full_and_new_connection();
 	test_full_and_discarded();
 	test_full_and_rolled_back();
+	test_renamed();
 	test_late_script();
 	test_nodes();
 	test_short_messages();

@@ -71,6 +71,7 @@ static int
 on_failed(struct submitter *s)
 {
 	rest_delivery_rolled_back(s->rest);
+	nats_delivery_rolled_back(s->nats_delivery);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "common/record/node_json.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/nats/nats.h"
-#include "submitter/spool/spool.h"
+#include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -351,6 +351,47 @@ test_full_and_many(int one_cluster)
 	while (n_sent > 0)
 		answers(NATS_SENT, NULL);
 	CHECK_INT(spool_runs(sim.spool), 1); /* rejected */
+	sim_end();
+}
+
+/* The try makes no message: the next row is the try, without a wait. */
+static void
+test_full_and_too_long(void)
+{
+	begin();
+	sim.clusters.n = 1;
+	snprintf(sim.clusters.names[0], CLUSTER_MAX, "alpha");
+	put_job(1, 1000, 0, 2000, NULL);
+	put_job(2, 1000, 0, 2000, NULL);
+	run();
+	while (n_sent > 0)
+		answers(NATS_REFUSED, "maximum bytes exceeded");
+	refuses = EMSGSIZE;
+	calls = 0;
+	sim_run(5000);
+	CHECK_INT(calls, 2);
+	CHECK_INT(spool_count(sim.spool, DEST_NATS, START_REJECTED), 2);
+	sim_end();
+}
+
+/*
+ * The commit that leases the try fails.  The row is durable as it was before,
+ * due for the try, and is the try again as soon as the disk accepts writes.
+ */
+static void
+test_full_and_no_lease(void)
+{
+	begin();
+	put(1000, 0, 2000, NULL);
+	run();
+	answers(NATS_REFUSED, "maximum bytes exceeded");
+	sim_run(100);
+	sim.spool->broken = 1;
+	sim_run(4000);
+	CHECK_INT(sim.n.commits_failed, 1);
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), RUN_STATE__COUNT);
 	sim_end();
 }
 
@@ -755,6 +796,8 @@ main(void)
 	test_full_and_new_connection();
 	test_full_and_discarded();
 	test_full_and_rolled_back();
+	test_full_and_too_long();
+	test_full_and_no_lease();
 	test_renamed();
 	test_late_script();
 	test_nodes();

@@ -92,9 +92,12 @@ struct stream_hold {
 	int64_t since; /* epoch */
 	char why[160];
 };
-/* The stream of the cluster did not accept a record.  Returns the due time. */
+/*
+ * The stream of the cluster did not accept a record.  wait: ms until the next
+ * try; 0 = a second or two.  Returns the due time.
+ */
 int64_t stream_hold_set(struct submitter *s, struct stream_hold *holds,
-    const char *cluster, const char *why);
+    const char *cluster, int64_t wait, const char *why);
 /* The stream accepted a record: 1 when it was held. */
 int stream_hold_clear(struct stream_hold *holds, const char *cluster);
 /* spool_now() of the next try; 0 = now. */

@@ -153,12 +153,16 @@ record_sent(struct nats_delivery *d, struct spool_run *run)
 	row_save(s, run);
 }
 
-/* The stream of the run's cluster accepts nothing now. */
+/* The stream of the run's cluster accepts nothing now.  wait: ms or 0. */
 static void
-record_held(struct nats_delivery *d, struct spool_run *run, const char *why)
+record_held(struct nats_delivery *d, struct spool_run *run, int64_t wait,
+    const char *why)
 {
-	int64_t until = stream_hold_set(d->s, d->holds, run->key.cluster, why);
+	int64_t until;
 
+	if (why == NULL)
+		why = "no reason given";
+	until = stream_hold_set(d->s, d->holds, run->key.cluster, wait, why);
 	/* spool_retry_now() makes rows with a try due. */
 	run->tries[DEST_NATS] = 1;
 	run->due[DEST_NATS] = until;
@@ -188,7 +192,7 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
 		break;
 	case NATS_REFUSED:
 	case NATS_NO_STREAM:
-		record_held(d, run, why != NULL ? why : "no reason given");
+		record_held(d, run, 0, why);
 		break;
 	case NATS_UNSURE:
 	case NATS_IN_PROCESS:
@@ -200,7 +204,10 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
 		    why);
 		break;
 	case NATS_DENIED:
-		row_wait(s, run, timer_jitter(PERMISSION_WAIT), why);
+		if (spool_policy(s->spool)->whole)
+			record_held(d, run, timer_jitter(PERMISSION_WAIT), why);
+		else
+			row_wait(s, run, timer_jitter(PERMISSION_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
 		run_reject(s, run, DEST_NATS, REJECT_TOO_LONG,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams that do not accept records: full, missing or without a leader.  The
- * rows of their clusters wait together for the next try; the rows of other
- * clusters are published.
+ * Streams that do not accept records: full, missing, without a leader, or not
+ * permitted.  The rows of their clusters wait together for the next try; the rows
+ * of other clusters are published.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ hold_find(struct stream_hold *holds, const char *cluster)
 
 int64_t
 stream_hold_set(struct submitter *s, struct stream_hold *holds,
-    const char *cluster, const char *why)
+    const char *cluster, int64_t wait, const char *why)
 {
 	struct stream_hold *h = hold_find(holds, cluster);
 	int64_t now = spool_now(s->spool);
@@ -55,7 +55,9 @@ stream_hold_set(struct submitter *s, struct stream_hold *holds,
 		h->since = (int64_t)time(NULL);
 	snprintf(h->cluster, sizeof(h->cluster), "%s", cluster);
 	snprintf(h->why, sizeof(h->why), "%s", why);
-	h->until = now + timer_backoff(h->tries++, HOLD_FIRST, HOLD_MOST);
+	if (wait == 0)
+		wait = timer_backoff(h->tries++, HOLD_FIRST, HOLD_MOST);
+	h->until = now + wait;
 	return h->until;
 }
 

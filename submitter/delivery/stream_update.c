@@ -17,8 +17,9 @@
 
 /* ms in which the job script may come; as META_SCRIPT_WAIT */
 #define SCRIPT_WAIT 600000
-/* ms until the next try */
-#define UPDATE_WAIT 5000
+/* ms until the next try; an admin has to grant a permission */
+#define UPDATE_WAIT	5000
+#define PERMISSION_WAIT 60000
 
 void
 stream_update_expect(struct submitter *s, const struct spool_run *run)
@@ -111,7 +112,9 @@ stream_update_result(struct submitter *s, uint64_t token,
 		s->n.meta_dropped++;
 		spool_meta_drop(s->spool, id);
 	} else
-		spool_meta_wait(s->spool, id, spool_now(s->spool) + UPDATE_WAIT,
+		spool_meta_wait(s->spool, id,
+		    spool_now(s->spool) +
+			(result == NATS_DENIED ? PERMISSION_WAIT : UPDATE_WAIT),
 		    1);
 	commit_soon(s->commit);
 }

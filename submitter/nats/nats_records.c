@@ -172,22 +172,56 @@ answers_read(struct nats_session *ns, struct nats_items *batch, unsigned left)
 }
 
 /*
- * The broker reports a subject that is not permitted before the flush: that of
- * records or, states, that of states of nodes.  Neither says anything about the
- * other, nor do the subjects of questions of the centre and of their answers.
+ * The broker reports a subject that is not permitted before it answers the flush.
+ * libnats keeps the last report, and no answer follows.  It says nothing about
+ * other subjects: records of other clusters, states of nodes, questions of the
+ * centre and their answers.
  */
 static int
-is_denied(natsConnection *nc, int states)
+is_denied(natsConnection *nc, const char *subject)
 {
+	char quoted[STREAM_NAME_MAX + 4];
 	const char *text = NULL;
 
-	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED)
+	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED ||
+	    text == NULL)
 		return 0;
-	if (text == NULL)
-		return !states;
-	return strstr(text,
-		   states ? "\"" SUBJECT_OF_NODES : "\"" SUBJECT_OF_RECORDS) !=
-	    NULL;
+	snprintf(quoted, sizeof(quoted), "\"%s", subject);
+	return strstr(text, quoted) != NULL;
+}
+
+static int
+is_item_denied(const struct nats_session *ns, const struct nats_item *item)
+{
+	char subject[sizeof(item->subject) + 1];
+
+	/* Only a record has a serial. */
+	snprintf(subject, sizeof(subject), "%s\"", item->subject);
+	return item->serial != 0 && is_denied(ns->nc, subject);
+}
+
+/*
+ * Ends the records without an answer whose subject is not permitted.  Returns 1
+ * when a stream has a record with that subject: the broker permits it now.
+ */
+static int
+denied_end(struct nats_session *ns, struct nats_items *batch)
+{
+	struct nats_item *item;
+	char why[sizeof(item->why)];
+	int permitted = 0;
+
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	     item = STAILQ_NEXT(item, link)) {
+		if (!is_item_denied(ns, item))
+			continue;
+		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, sizeof(why));
+		if (!item->answered)
+			item_end(item, NATS_DENIED, why);
+		else
+			permitted |= item->result == NATS_SENT;
+	}
+	return permitted;
 }
 
 /* Ends the states of nodes that were published and did not arrive. */
@@ -218,13 +252,14 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 {
 	struct nats_item *item;
 	natsStatus s = NATS_OK;
-	unsigned left = 0;
+	unsigned left = 0, missing;
+	int permitted;
 
 	/*
 	 * A broker that reloads its rights keeps the connection, and libnats keeps
 	 * the last error of a connection: only a new one shows the rights of now.
 	 */
-	if (has_states(batch) && is_denied(ns->nc, 1)) {
+	if (has_states(batch) && is_denied(ns->nc, SUBJECT_OF_NODES)) {
 		snprintf(why, size,
 		    "ended, to try the states of nodes again, which were not "
 		    "permitted");
@@ -238,15 +273,9 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 	}
 	if (s == NATS_OK)
 		s = natsConnection_FlushTimeout(ns->nc, CONFIRM_MS);
-	if (is_denied(ns->nc, 1)) {
+	if (is_denied(ns->nc, SUBJECT_OF_NODES)) {
 		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
 		plain_end(batch, NATS_DENIED, why);
-	}
-	if (is_denied(ns->nc, 0)) {
-		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
-		plain_end(batch, NATS_AWAY, why);
-		rest_end(batch, NATS_DENIED, why);
-		return TROUBLE_DENIED;
 	}
 	if (s != NATS_OK) {
 		nats_error_text(ns->nc, s, why, size);
@@ -254,9 +283,14 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 		rest_end(batch, NATS_AWAY, why);
 		return TROUBLE_AWAY;
 	}
-	rest_end(batch, NATS_NO_STREAM,
-	    answers_read(ns, batch, left) > 0 ?
-		"no stream has the subject" :
-		"the stream does not answer in time");
-	return TROUBLE_NONE;
+	missing = answers_read(ns, batch, left);
+	if (missing > 0)
+		rest_end(batch, NATS_NO_STREAM, "no stream has the subject");
+	permitted = denied_end(ns, batch);
+	rest_end(batch, NATS_NO_STREAM, "the stream does not answer in time");
+	if (!permitted)
+		return TROUBLE_NONE;
+	snprintf(why, size,
+	    "ended, because the broker permits a subject that was not permitted");
+	return TROUBLE_AWAY;
 }

@@ -354,6 +354,40 @@ test_full_and_many(int one_cluster)
 	sim_end();
 }
 
+/*
+ * The broker does not permit the records of one cluster: those of the others are
+ * published, and one is tried in a minute.
+ */
+static void
+test_not_permitted(void)
+{
+	int i;
+
+	begin();
+	sim.clusters.n = 2;
+	put_job(1, 1000, 0, 2000, NULL);
+	put_job(2, 1000, 0, 2000, NULL);
+	run();
+	while (n_sent > 0)
+		answers(NATS_DENIED, "Permissions Violation");
+	sim_run(20000);
+	CHECK_INT(n_sent, 0);
+	put_cluster_job("beta", 3, 3000, 0, 4000, NULL);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].start, 3000);
+	answers(NATS_SENT, NULL);
+	for (i = 0; i < 100 && n_sent == 0; i++)
+		sim_run(1000);
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	sim_run(1000);
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	sim_end();
+}
+
 /* The try makes no message: the next row is the try, without a wait. */
 static void
 test_full_and_too_long(void)
@@ -796,6 +830,7 @@ main(void)
 	test_full_and_new_connection();
 	test_full_and_discarded();
 	test_full_and_rolled_back();
+	test_not_permitted();
 	test_full_and_too_long();
 	test_full_and_no_lease();
 	test_renamed();

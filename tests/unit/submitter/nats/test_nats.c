@@ -38,6 +38,8 @@ enum mode {
 	MODE_FULL,	     /* a stream with discard=new is full */
 	MODE_TOO_LONG,	     /* longer than max_msg_size of the stream */
 	MODE_REJECT_NODES,   /* permissions violation for states of nodes */
+	MODE_REJECT_BETA,    /* permissions violation for the records of beta */
+	MODE_SILENT,	     /* the stream does not answer */
 	MODE_DAMAGED,	     /* the answer is no answer of a stream */
 	MODE_NOT_STORED,     /* a duplicate with the number 0 (2.10) */
 	MODE_IN_PROCESS,     /* the same as an error (2.11) */
@@ -68,6 +70,7 @@ static char question[64], question_reply[64], question_subject[64];
 static int up;
 static unsigned ups, downs, done;
 static enum nats_result result;
+static unsigned results[NATS_TOO_LONG + 1];
 static char why[256];
 
 /* Answers a request with a reply subject. */
@@ -128,6 +131,14 @@ stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 		reply(bev, to, "{\"stream\":\"JOBS\",\"seq\":1}");
 }
 
+static int
+is_rejected(const char *subject)
+{
+	return mode == MODE_REJECT_SUBJECT ||
+	    (mode == MODE_REJECT_BETA &&
+		strcmp(subject, "cc.record.beta") == 0);
+}
+
 /* One message.  -1: the connection is gone. */
 static int
 on_message(struct bufferevent *bev, const char *subject, const char *to,
@@ -144,7 +155,7 @@ on_message(struct bufferevent *bev, const char *subject, const char *to,
 			bufferevent_free(bev);
 			return -1;
 		}
-		if (mode == MODE_REJECT_SUBJECT)
+		if (is_rejected(subject))
 			evbuffer_add_printf(bufferevent_get_output(bev),
 			    "-ERR 'Permissions Violation for Publish to "
 			    "\"%s\"'\r\n",
@@ -169,7 +180,7 @@ on_message(struct bufferevent *bev, const char *subject, const char *to,
 			    "\"%s\"'\r\n",
 			    subject);
 	}
-	if (*to != '\0' && mode != MODE_REJECT_SUBJECT)
+	if (*to != '\0' && mode != MODE_SILENT && !is_rejected(subject))
 		stream_reply(bev, subject, to);
 	return 0;
 }
@@ -293,6 +304,7 @@ on_done(uint64_t token, enum nats_result r, const char *reason, void *arg)
 	CHECK_INT(token, 4711);
 	done++;
 	result = r;
+	results[r]++;
 	snprintf(why, sizeof(why), "%s", reason != NULL ? reason : "");
 }
 
@@ -564,6 +576,36 @@ check_stream(void)
 	wait_up(0);
 }
 
+/* Without the permission for one cluster, the records of the other are stored. */
+static void
+check_one_rejected(void)
+{
+	unsigned i;
+
+	mode = MODE_REJECT_BETA;
+	memset(results, 0, sizeof(results));
+	done = 0;
+	for (i = 0; i < 100; i++)
+		CHECK_INT(record(i % 2 ? "a.b" : "beta", 1000 + i, 0), 0);
+	wait_for(&done, 100);
+	CHECK_INT(results[NATS_SENT], 50);
+	CHECK_INT(results[NATS_DENIED], 50);
+	CHECK_INT(up, 1);
+	CHECK_INT(record_result("beta", 2000, 0), NATS_DENIED);
+	CHECK(strstr(why, "Permissions Violation") != NULL);
+	mode = MODE_NO_STREAM;
+	CHECK_INT(record_result("beta", 2001, 0), NATS_NO_STREAM);
+	CHECK_INT(up, 1);
+	/* The broker has reloaded its rights: its old report counts no longer. */
+	mode = MODE_ACCEPT;
+	CHECK_INT(record_result("beta", 2000, 0), NATS_SENT);
+	wait_up(0);
+	wait_up(1);
+	mode = MODE_SILENT;
+	CHECK_INT(record_result("beta", 2002, 0), NATS_NO_STREAM);
+	mode = MODE_ACCEPT;
+}
+
 /* A message that a stream refuses does not end the connection. */
 static void
 check_refusals(void)
@@ -585,9 +627,7 @@ check_refusals(void)
 	mode = MODE_ACCEPT;
 	CHECK_INT(record_result("beta", 80, 0), NATS_SENT);
 	CHECK_INT(up, 1);
-	mode = MODE_REJECT_SUBJECT;
-	CHECK_INT(record_result("beta", 81, 0), NATS_DENIED);
-	wait_up(0);
+	check_one_rejected();
 }
 
 /* deliver "stream": whole records, each to the stream of its cluster. */

@@ -66,6 +66,15 @@ row_wait(struct submitter *s, struct spool_run *run, int64_t ms,
 	row_save(s, run);
 }
 
+/* A message of the run was confirmed: what row_wait() told is over. */
+static void
+confirmed_note(struct submitter *s, struct spool_run *run)
+{
+	s->n.nats_at = (int64_t)time(NULL);
+	if (strncmp(run->reason, "NATS: ", 6) == 0)
+		run->reason[0] = '\0';
+}
+
 static void
 row_sent(struct nats_delivery *d, struct spool_run *run)
 {
@@ -73,7 +82,7 @@ row_sent(struct nats_delivery *d, struct spool_run *run)
 	struct spool_run copy = *run;
 	int64_t gap = spool_policy(s->spool)->nats_gap;
 
-	s->n.nats_at = (int64_t)time(NULL);
+	confirmed_note(s, run);
 	if (run->state[DEST_NATS] == STOP_DUE) {
 		s->n.nats_stops++;
 		/* backfill --nats came while the stop was under way. */
@@ -122,10 +131,8 @@ record_sent(struct nats_delivery *d, struct spool_run *run)
 	struct spool_run copy = *run;
 	struct submitter *s = d->s;
 
-	s->n.nats_at = (int64_t)time(NULL);
+	confirmed_note(s, run);
 	run->flags &= ~RUN_CHANGED;
-	if (strncmp(run->reason, "NATS: ", 6) == 0)
-		run->reason[0] = '\0';
 	if (stream_hold_clear(d->holds, run->key.cluster))
 		spool_retry_now(s->spool, DEST_NATS);
 	if (run->state[DEST_NATS] != STOP_DUE) {

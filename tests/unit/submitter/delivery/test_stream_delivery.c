@@ -87,13 +87,14 @@ nats_send(struct nats *n, const struct payload *p,
 	(void)n;
 	(void)p;
 	(void)how;
-	(void)job;
 	(void)kind;
 	(void)again;
-	(void)token;
-	(void)why;
-	CHECK(0);
-	return -1;
+	CHECK(!spool_policy(sim.spool)->whole);
+	CHECK(n_sent < SENT_MAX);
+	*why = NULL;
+	sent[n_sent].token = token;
+	sent[n_sent++].start = job->key.start;
+	return 0;
 }
 
 int
@@ -264,6 +265,31 @@ test_changes(void)
 	run();
 	answers(NATS_SENT, NULL);
 	CHECK_INT(state(1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
+/* deliver "direct": a message that is sent at last has no reason to wait. */
+static void
+test_direct_reason(void)
+{
+	struct spool_run row;
+	int64_t id;
+
+	begin();
+	spool_policy(sim.spool)->whole = 0;
+	put(1000, 0, 0, NULL);
+	run();
+	CHECK_INT(n_sent, 1);
+	id = (int64_t)sent[0].token;
+	answers(NATS_AWAY, "the connection was closed");
+	CHECK_INT(spool_get(sim.spool, id, &row), 1);
+	CHECK_STR(row.reason, "NATS: the connection was closed");
+	sim_run(SIM_MINUTE);
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(spool_get(sim.spool, id, &row), 1);
+	CHECK_INT(row.state[DEST_NATS], STARTED);
+	CHECK_STR(row.reason, "");
 	sim_end();
 }
 
@@ -822,6 +848,7 @@ int
 main(void)
 {
 	test_changes();
+	test_direct_reason();
 	test_width();
 	test_no_room();
 	test_full();

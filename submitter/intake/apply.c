@@ -194,6 +194,14 @@ watermark_apply(struct intake *b, struct reader *r, int *bad)
 	source = rd_u8(r);
 	until = rd_i64(r);
 	*bad = rd_end(r) == -1;
+	/*
+	 * The answer to a cancellation has no data, and the collector may not know
+	 * the cluster: slurmctld is away, or clusters does not name it any more.
+	 */
+	if (!*bad && source == WATERMARK_BACKFILL && until == 0) {
+		b->ops->backfill_watermark(b->s, cluster, until);
+		return 0;
+	}
 	if (*bad || cluster[0] == '\0' ||
 	    !cluster_name_allowed(b->s, cluster) ||
 	    !cluster_has_place(b, cluster, bad))

@@ -164,8 +164,11 @@ backfill_record(struct backfill *b, enum spool_put put)
 void
 backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 {
-	if (until == 0 && b->ends > 0)
-		b->ends--;
+	/* A new process may get an answer to the old one. */
+	if (until == 0) {
+		b->ends -= b->ends > 0;
+		return;
+	}
 	if (b->ends > 0 || strcmp(cluster, b->whose.cluster) != 0 ||
 	    until != b->chunk_to || (!b->look && !b->active))
 		return;

@@ -33,7 +33,7 @@ static struct submitter s, kept[TESTS_MAX] __attribute__((used));
 static unsigned n_kept;
 static struct worker worker;
 static struct channel *collector; /* its end in the submitter */
-static int far, broken, n_unknown;
+static int far, broken, n_unknown, n_ended, n_backfilled;
 static uint64_t seq;
 
 static void
@@ -65,6 +65,8 @@ on_dryrun_record(struct submitter *sub, const struct job *job)
 static void
 on_backfill_watermark(struct submitter *sub, const char *cluster, int64_t until)
 {
+	n_ended += until == 0;
+	n_backfilled += until != 0;
 }
 
 static void
@@ -208,16 +210,22 @@ record(const char *cluster, uint64_t id)
 }
 
 static void
-watermark(const char *cluster, int64_t until)
+watermark_of(unsigned source, const char *cluster, int64_t until)
 {
 	struct writer w;
 
 	wr_init(&w, 256);
 	wr_u64(&w, ++seq);
 	wr_str(&w, cluster);
-	wr_u8(&w, WATERMARK_ACCOUNTING);
+	wr_u8(&w, (uint8_t)source);
 	wr_i64(&w, until);
 	receive(MSG_WATERMARK, &w);
+}
+
+static void
+watermark(const char *cluster, int64_t until)
+{
+	watermark_of(WATERMARK_ACCOUNTING, cluster, until);
 }
 
 static void
@@ -283,6 +291,28 @@ test_configured(void)
 	not_found("alpha", "beta");
 	CHECK_INT(n_unknown, 1);
 	CHECK_INT(broken, 1);
+	end();
+}
+
+/*
+ * The end of a cancelled backfill arrives also from a collector that does not know
+ * the cluster; without it, the watermarks of all later backfills would not count.
+ */
+static void
+test_backfill_ended(void)
+{
+	begin("[\"alpha\"]");
+	watermark_of(WATERMARK_BACKFILL, "", 0);
+	watermark_of(WATERMARK_BACKFILL, "gamma", 0);
+	watermark_of(WATERMARK_BACKFILL, "alpha", 0);
+	CHECK_INT(n_ended, 3);
+	CHECK_INT(s.n.clusters_refused, 0);
+	watermark_of(WATERMARK_BACKFILL, "gamma", START);
+	CHECK_INT(n_backfilled, 0);
+	CHECK_INT(s.n.clusters_refused, 1);
+	watermark_of(WATERMARK_BACKFILL, "alpha", START);
+	CHECK_INT(n_backfilled, 1);
+	CHECK_INT(broken, 0);
 	end();
 }
 
@@ -825,6 +855,7 @@ main(void)
 	if (mkdtemp(dir) == NULL || chdir(dir) == -1)
 		return 1;
 	test_configured();
+	test_backfill_ended();
 	test_learned();
 	test_full_table();
 	test_watermark();

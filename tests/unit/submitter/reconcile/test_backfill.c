@@ -465,6 +465,27 @@ test_late_watermark(void)
 	end();
 }
 
+/*
+ * The submitter died after a cancellation and a new command: the next process gets
+ * the answer before it asks for its first chunk.
+ */
+static void
+test_late_end(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+
+	begin();
+	backfill_ctl(sim.backfill, 1, &req);
+	CHECK_INT(sim.backfill->chunk_to, 0);
+	backfill_watermark(sim.backfill, "alpha", 0);
+	CHECK_INT(sim.backfill->at, FROM);
+	sim_run(0);
+	backfill_watermark(sim.backfill, "alpha", TO);
+	sim_run(1000);
+	CHECK_INT(sim.backfill->active, 0);
+	end();
+}
+
 /* A collector that has died answers nothing. */
 static void
 test_no_answer(void)
@@ -1030,6 +1051,7 @@ main(void)
 	test_found_unsent();
 	test_found_requeued();
 	test_late_watermark();
+	test_late_end();
 	test_no_answer();
 	test_late_nats();
 	test_cancelled_dryrun();

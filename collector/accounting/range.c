@@ -182,6 +182,10 @@ acct_backfill(struct accounting *l, int64_t from, int64_t to, int dry_run)
 	}
 	if (from <= 0 || to <= from)
 		return -1;
+	if (l->c->slurm.known && !l->c->slurm.accounting)
+		log_warnx("backfill%s: Slurm has no slurmdbd to read: the "
+			  "backfill waits until it has, or is cancelled",
+		    cluster_suffix(l->c));
 	range_want(l, DUE_BACKFILL);
 	l->dry_run = dry_run;
 	l->backfill_rows = 0;
@@ -546,7 +550,8 @@ acct_kick(struct accounting *l)
 	    health_wait(&c->dbd) > 0 || outbox_full(c->outbox))
 		return;
 	if (!c->slurm.accounting) {
-		l->due = 0;
+		/* The submitter asks for the range only once. */
+		l->due &= DUE_BACKFILL;
 		l->range.kind = RANGE_NONE;
 		acct_ids_none(l);
 		steps_none(l);

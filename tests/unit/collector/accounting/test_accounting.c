@@ -373,6 +373,25 @@ test_backfill_no_room(void)
 	CHECK_STR(sim_said(), "backfill ended, backfill ended");
 }
 
+/* While Slurm uses no slurmdbd, a backfill waits: it is neither read nor lost. */
+static void
+test_backfill_no_accounting(void)
+{
+	begin();
+	c->slurm.accounting = 0;
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 9000, SIM_EPOCH - 8000, 0),
+	    0);
+	acct_poll(acct, 0);
+	CHECK_STR(sim_asked(), "");
+	c->slurm.accounting = 1;
+	acct_kick(acct);
+	CHECK_FROM(-9000);
+	sim_answer("sacct", ROW(10, "COMPLETED", -8900, -8500));
+	CHECK_STR(sim_said(),
+	    "end 10/-8900--8500 completed backfill, "
+	    "backfilled -8000");
+}
+
 /* What a backfill has sent is sent once more without it, and then no more. */
 static void
 test_backfill_is_no_proof(void)
@@ -2171,6 +2190,7 @@ main(void)
 	test_backfill_is_no_proof();
 	test_backfill_steps();
 	test_backfill_no_room();
+	test_backfill_no_accounting();
 	test_not_counted();
 	test_bounds();
 	test_permission();

@@ -22,15 +22,30 @@ cluster_names_conf(struct submitter *s)
 	c->configured = c->n != 0;
 }
 
-int
-cluster_name_allowed(struct submitter *s, const char *name)
+static int
+is_named(const struct cluster_names *c, const char *name)
 {
-	struct cluster_names *c = &s->clusters;
 	unsigned i;
 
 	for (i = 0; i < c->n; i++)
 		if (strcmp(c->names[i], name) == 0)
 			return 1;
+	return 0;
+}
+
+int
+cluster_name_excluded(const struct submitter *s, const char *name)
+{
+	return s->clusters.configured && !is_named(&s->clusters, name);
+}
+
+int
+cluster_name_allowed(struct submitter *s, const char *name)
+{
+	struct cluster_names *c = &s->clusters;
+
+	if (is_named(c, name))
+		return 1;
 	if (!c->configured && c->n < CLUSTER_NAMES_LEARNED && name[0] != '\0') {
 		snprintf(c->names[c->n++], CLUSTER_MAX, "%s", name);
 		return 1;

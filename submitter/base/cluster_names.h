@@ -31,5 +31,7 @@ void cluster_names_conf(struct submitter *s);
  * has it or, if the key is empty, if it is one of the first few names.
  */
 int cluster_name_allowed(struct submitter *s, const char *name);
+/* 1 when the key clusters names other clusters only. */
+int cluster_name_excluded(const struct submitter *s, const char *name);
 
 #endif

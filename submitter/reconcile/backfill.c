@@ -200,9 +200,10 @@ cluster_take(struct backfill *b, const char *name)
 	unsigned i;
 
 	for (i = 0; spool_cluster(b->s->spool, i, &whose, &cursor); i++)
-		if (*name == '\0' ?
-			!spool_cluster(b->s->spool, 1, &other, &cursor) :
-			strcmp(name, whose.cluster) == 0) {
+		if ((*name == '\0' ?
+			    !spool_cluster(b->s->spool, 1, &other, &cursor) :
+			    strcmp(name, whose.cluster) == 0) &&
+		    !cluster_name_excluded(b->s, whose.cluster)) {
 			b->whose = whose;
 			return 0;
 		}
@@ -226,7 +227,7 @@ begin(struct backfill *b, const struct ctl_request *req)
 		return "natsServer is not configured";
 	if (cluster_take(b, req->text) == -1)
 		return *req->text != '\0' ?
-		    "unknown cluster" :
+		    "unknown cluster, or not in the key clusters" :
 		    "there are several clusters: use --cluster";
 	b->from = b->at = req->a;
 	b->nats_until = req->b < now ? req->b : now;

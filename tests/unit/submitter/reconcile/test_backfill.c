@@ -486,6 +486,24 @@ test_late_end(void)
 	end();
 }
 
+/* The spool still has a cluster that was removed from the key clusters. */
+static void
+test_removed_cluster(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO, .text = "alpha" };
+
+	begin();
+	sim.clusters = (struct cluster_names) { .names = { "beta" },
+		.n = 1,
+		.configured = 1 };
+	backfill_ctl(sim.backfill, 1, &req);
+	CHECK_INT(sim.backfill->active, 0);
+	snprintf(sim.clusters.names[0], CLUSTER_MAX, "alpha");
+	backfill_ctl(sim.backfill, 2, &req);
+	CHECK_INT(sim.backfill->active, 1);
+	end();
+}
+
 /* A collector that has died answers nothing. */
 static void
 test_no_answer(void)
@@ -1052,6 +1070,7 @@ main(void)
 	test_found_requeued();
 	test_late_watermark();
 	test_late_end();
+	test_removed_cluster();
 	test_no_answer();
 	test_late_nats();
 	test_cancelled_dryrun();

@@ -31,12 +31,13 @@
 
 #define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })
 #define SACCT_WORDS \
-	"-X", "-D", "-a", "-P", "-n", "--noconvert", \
+	"--local", "-X", "-D", "-a", "-P", "-n", "--noconvert", \
 	    "--delimiter={delimiter}", "-o", "{columns}"
 
 /*
- * For a job id squeue and scontrol ask slurmctld about the federation first,
- * unless they get --local.
+ * --local: in a federation squeue and scontrol ask slurmctld about the other
+ * clusters first when they get a job id, and with FederationParameters=
+ * fed_display these and sacct also print the jobs of the other clusters.
  */
 static const struct question_type types[QUESTION__COUNT] = {
 	[QUESTION_CONFIG] = { CMD_SCONTROL, NORMAL_MS,
@@ -47,23 +48,24 @@ static const struct question_type types[QUESTION__COUNT] = {
 	[QUESTION_NODES] = { CMD_SCONTROL, NODES_MS,
 	    WORDS("--all", "show", "node", "-d", "-o") },
 	[QUESTION_JOBS] = { CMD_SCONTROL, LONG_MS,
-	    WORDS("--all", "show", "job", "-d", "-o") },
+	    WORDS("--local", "--all", "show", "job", "-d", "-o") },
 	[QUESTION_JOB] = { CMD_SCONTROL, NORMAL_MS,
 	    WORDS("--local", "--all", "show", "job", "-d", "-o", "{id}") },
 	[QUESTION_SCRIPT] = { CMD_SCONTROL, SHORT_MS,
 	    WORDS("write", "batch_script", "{id}", "-") },
 	[QUESTION_LIST] = { CMD_SQUEUE, NODES_MS,
-	    WORDS("-h", "-a", "-o", SQUEUE_FORMAT, "-t", LIVE_STATES) },
+	    WORDS("--local", "-h", "-a", "-o", SQUEUE_FORMAT, "-t",
+		LIVE_STATES) },
 	[QUESTION_LIST_JOBS] = { CMD_SQUEUE, NORMAL_MS,
 	    WORDS("--local", "-h", "-a", "-o", SQUEUE_FORMAT, "-t", LIVE_STATES,
 		"-j", "{ids}") },
 	[QUESTION_LIST_ALL] = { CMD_SQUEUE, LONG_MS,
-	    WORDS("-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT) },
+	    WORDS("--local", "-h", "-a", "-t", "all", "-o", SQUEUE_FORMAT) },
 	[QUESTION_NAME] = { CMD_SQUEUE, NORMAL_MS,
 	    WORDS("--local", "-h", "-a", "-t", "all", "-j", "{id}", "-O",
 		NAME_FIELDS) },
 	[QUESTION_BUSY_NODES] = { CMD_SQUEUE, NODES_MS,
-	    WORDS("-h", "-a", "-t", BUSY_STATES, "-o", "%N") },
+	    WORDS("--local", "-h", "-a", "-t", BUSY_STATES, "-o", "%N") },
 	[QUESTION_CLOCK] = { CMD_SDIAG, NORMAL_MS, WORDS(NULL) },
 	[QUESTION_RANGE] = { CMD_SACCT, LONG_MS,
 	    WORDS(SACCT_WORDS, "-S", "uts{from}", "-E", "uts{to}", "-s",
@@ -71,7 +73,7 @@ static const struct question_type types[QUESTION__COUNT] = {
 	[QUESTION_RUNS] = { CMD_SACCT, LONG_MS,
 	    WORDS(SACCT_WORDS, "-j", "{ids}") },
 	[QUESTION_STEPS] = { CMD_SACCT, LONG_MS,
-	    WORDS("-D", "-a", "-P", "-n", STEP_DELIMITER_WORD, "-o",
+	    WORDS("--local", "-D", "-a", "-P", "-n", STEP_DELIMITER_WORD, "-o",
 		STEP_FIELDS, "-j", "{ids}") },
 	[QUESTION_ADMIN] = { CMD_SACCTMGR, NODES_MS,
 	    WORDS("-n", "-P", "show", "user", "name={user}",

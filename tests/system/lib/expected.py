@@ -242,7 +242,7 @@ def runs(folder, since, begin=None):
     only those that were there after that time."""
     first = "now-3days" if begin is None else time.strftime(
         "%Y-%m-%dT%H:%M:%S", time.gmtime(begin))
-    text = ask(folder, "sacct", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + SEP,
+    text = ask(folder, "sacct", "--local", "-D", "-X", "-a", "-n", "-P", "--delimiter=" + SEP,
                "-S", first, "-E", "now+1day", "-o", ",".join(SACCT))
     out = {}
     for f in rows(text, SACCT):

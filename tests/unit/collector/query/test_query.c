@@ -258,7 +258,7 @@ test_hook_burst(void)
 	sim_pass(1);
 	events_add(50, 1);
 	CHECK_STR(sim_asked(), "scontrol");
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o");
 	(void)sim_said();
 	sim_answer("scontrol", record(50, "RUNNING"));
 	CHECK_STR(sim_said(), "start 50/0 threads");
@@ -289,7 +289,7 @@ test_hook_burst_big(void)
 	lanes_run();
 	sim_pass(1);
 	events_add(30, 40);
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o");
 	sim_pass(1); /* the answer takes a second */
 	events_add(70, 20);
 	sim_answer("scontrol", record(30, "RUNNING"));
@@ -302,7 +302,7 @@ test_hook_burst_big(void)
 	for (i = 0; i < 5; i++)
 		sim_answer_failed("scontrol", "", UNKNOWN_JOB);
 	lanes_run();
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o");
 }
 
 /*
@@ -372,7 +372,7 @@ test_hook_burst_short_age(void)
 	CHECK_STR(sim_asked(), "");
 	sim_pass(1);
 	lanes_run();
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o");
 }
 
 /* Asks accounting as often as the event wants; returns how often. */
@@ -537,7 +537,7 @@ forged_test(size_t i)
 		hook_event_add(hooks, job, job, EVENT_UNKNOWN);
 	sim_answer("scontrol", record(9, "RUNNING"));
 	lanes_run();
-	CHECK_STR(sim_args("scontrol"), "--all show job -d -o");
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o");
 	(void)sim_said();
 	sim_answer("scontrol", all_jobs(forged[i].state));
 	CHECK_STR(sim_asked(), forged[i].squeue != NULL ? "squeue" : "");
@@ -993,7 +993,7 @@ test_poll_all_gap(void)
 		sim_pass(polls[i].squeue_s);
 		sim_answer("squeue", text);
 		CHECK_STR(sim_args("scontrol"),
-		    polls[i].asks ? "--all show job -d -o" : "");
+		    polls[i].asks ? "--local --all show job -d -o" : "");
 		if (polls[i].asks)
 			sim_answer("scontrol", record(10, "RUNNING"));
 		while (*sim_asked() != '\0')

@@ -13,13 +13,12 @@
 
 #define D "\x01\x02\xfe\xff"
 #define SACCT \
-	"/x/sacct -X -D -a -P -n --noconvert --delimiter=" D " -o " \
+	"/x/sacct --local -X -D -a -P -n --noconvert --delimiter=" D " -o " \
 	"JobIDRaw,JobID,User,UID,Account,Partition,QOS,Reservation,State," \
 	"ExitCode,Submit,Start,End,TimelimitRaw,AllocTRES,ReqMem,ReqCPUS," \
 	"AdminComment,JobName,NodeList "
-#define SQUEUE	     "/x/squeue -h -a "
-#define SQUEUE_LOCAL "/x/squeue --local -h -a "
-#define LIVE	     " -t R,S,CG,CF,ST,SO,SI,RS"
+#define SQUEUE "/x/squeue --local -h -a "
+#define LIVE   " -t R,S,CG,CF,ST,SO,SI,RS"
 
 /* What a kind has, and the command line that follows from it. */
 static const struct {
@@ -31,17 +30,17 @@ static const struct {
 	[QUESTION_PING] = { 0, 0, 0, "/x/scontrol ping" },
 	[QUESTION_SHAPES] = { 0, 0, 0, "/x/scontrol --all show node -o" },
 	[QUESTION_NODES] = { 0, 0, 0, "/x/scontrol --all show node -d -o" },
-	[QUESTION_JOBS] = { 0, 0, 0, "/x/scontrol --all show job -d -o" },
+	[QUESTION_JOBS] = { 0, 0, 0,
+	    "/x/scontrol --local --all show job -d -o" },
 	[QUESTION_JOB] = { 0, 0, 1,
 	    "/x/scontrol --local --all show job -d -o 10" },
 	[QUESTION_SCRIPT] = { 0, 0, 1, "/x/scontrol write batch_script 10 -" },
 	[QUESTION_LIST] = { 0, 0, 0, SQUEUE "-o %A %t %2r %S" LIVE },
 	[QUESTION_LIST_JOBS] = { 0, 0, 2,
-	    SQUEUE_LOCAL "-o %A %t %2r %S" LIVE " -j 10,4294967295" },
+	    SQUEUE "-o %A %t %2r %S" LIVE " -j 10,4294967295" },
 	[QUESTION_LIST_ALL] = { 0, 0, 0, SQUEUE "-t all -o %A %t %2r %S" },
 	[QUESTION_NAME] = { 0, 1, 1,
-	    SQUEUE_LOCAL "-t all -j 10 -O JobID:" D ",Name:" D
-			 ",admin_comment:" D },
+	    SQUEUE "-t all -j 10 -O JobID:" D ",Name:" D ",admin_comment:" D },
 	[QUESTION_BUSY_NODES] = { 0, 0, 0, SQUEUE "-t R,S,CF,ST -o %N" },
 	[QUESTION_CLOCK] = { 0, 0, 0, "/x/sdiag" },
 	[QUESTION_RANGE] = { 1, 1, 0,
@@ -49,7 +48,7 @@ static const struct {
 		  "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS" },
 	[QUESTION_RUNS] = { 0, 1, 2, SACCT "-j 10,4294967295" },
 	[QUESTION_STEPS] = { 0, 0, 2,
-	    "/x/sacct -D -a -P -n --delimiter=" STEP_DELIMITER " -o "
+	    "/x/sacct --local -D -a -P -n --delimiter=" STEP_DELIMITER " -o "
 	    "JobIDRaw,Start,End,ExitCode -j 10,4294967295" },
 	[QUESTION_ADMIN] = { 0, 0, 0,
 	    "/x/sacctmgr -n -P show user name=op format=user,adminlevel" },

@@ -642,14 +642,14 @@ breaker_conf(struct breaker *g)
 	g->probes = 0;
 	g->failures = 0;
 	g->stale = g->asking;
+	g->down = 0;
+	g->logged = BREAKER_UNUSED;
 	if (!http_usable(g->s->http) || g->s->role.standby ||
 	    conf_delivers_to_stream(&g->s->w->conf)) {
 		g->state = BREAKER_UNUSED;
 		return;
 	}
 	g->state = BREAKER_DOWN;
-	g->down = 0;
-	g->logged = BREAKER_UNUSED;
 	g->clusters_at = 0;
 	g->no_clusters = 0;
 	timer_after(g->timer, 0);

@@ -568,6 +568,20 @@ test_lease(void)
 	sim_end();
 }
 
+/* The standby shows no outage that it noted while it was active. */
+static void
+test_outage_is_over(void)
+{
+	centre_begin();
+	active_until(30000);
+	CHECK_INT(sim_waits(REQUEST_PROBE), 1);
+	sim_answer(REQUEST_PROBE, 0, NULL);
+	CHECK(strstr(breaker_problem(sim.breaker), "down for ") != NULL);
+	active_until(0);
+	CHECK_STR(breaker_problem(sim.breaker), "not in use");
+	sim_end();
+}
+
 /* A list that was requested before another centre was active is not used. */
 static void
 test_old_list(void)
@@ -741,6 +755,7 @@ main(void)
 	test_last_requeued();
 	test_rank();
 	test_standby();
+	test_outage_is_over();
 	test_lease();
 	test_old_list();
 	test_no_lease();

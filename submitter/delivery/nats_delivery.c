@@ -186,6 +186,7 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
     enum nats_result result, const char *why)
 {
 	struct submitter *s = d->s;
+	char text[256];
 
 	if (result == NATS_UNSURE || result == NATS_IN_PROCESS ||
 	    result == NATS_TOO_LONG)
@@ -217,9 +218,9 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
 			row_wait(s, run, timer_jitter(PERMISSION_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		run_reject(s, run, DEST_NATS, REJECT_TOO_LONG,
-		    "NATS: the message is longer than "
-		    "the broker accepts, even without its texts");
+		snprintf(text, sizeof(text), "NATS: %.200s",
+		    why != NULL ? why : "the message is too long");
+		run_reject(s, run, DEST_NATS, REJECT_TOO_LONG, text);
 		break;
 	}
 }

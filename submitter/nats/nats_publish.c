@@ -56,8 +56,7 @@ core_publish(struct nats_session *ns, struct nats_items *batch, natsStatus *s)
 		*s = natsConnection_Publish(ns->nc, ns->conf->subject,
 		    item->bytes, (int)item->len);
 		if (*s == NATS_MAX_PAYLOAD)
-			item_end(item, NATS_TOO_LONG,
-			    "longer than the broker accepts");
+			item_end(item, NATS_TOO_LONG, TOO_LONG_FOR_BROKER);
 		else if (*s == NATS_OK)
 			item_end(item, NATS_SENT, "");
 		else
@@ -113,27 +112,29 @@ core_batch(struct nats_session *ns, struct nats_items *batch, char *why,
 	return TROUBLE_AWAY;
 }
 
-/* Reads how long the stream detects duplicates, if the login permits it. */
+/* Reads the configuration of the stream, if the login permits it. */
 static void
-ask_window(struct nats_session *ns, const char *stream)
+ask_stream(struct nats_session *ns, const char *stream)
 {
 	jsStreamInfo *si = NULL;
 	jsOptions o;
-	int64_t window = 0;
 
-	ns->window_read = 1;
+	ns->stream_read = 1;
 	jsOptions_Init(&o);
 	o.Wait = ASK_MS;
 	if (js_GetStreamInfo(&si, ns->js, stream, &o, NULL) == NATS_OK &&
-	    si->Config != NULL)
-		window = si->Config->Duplicates;
+	    si->Config != NULL) {
+		if (si->Config->Duplicates > 0)
+			ns->window = si->Config->Duplicates;
+		/* -1 = no limit */
+		if (si->Config->MaxMsgSize > 0)
+			ns->msg_max = (size_t)si->Config->MaxMsgSize;
+	}
 	jsStreamInfo_Destroy(si);
-	if (window > 0)
-		ns->window = window;
 }
 
 void
-nats_window_ask(struct nats_session *ns)
+nats_stream_ask(struct nats_session *ns)
 {
 	jsStreamNamesList *names = NULL;
 	jsOptions o;
@@ -145,7 +146,7 @@ nats_window_ask(struct nats_session *ns)
 	o.Stream.Info.SubjectsFilter = ns->conf->subject;
 	if (js_StreamNames(&names, ns->js, &o, NULL) == NATS_OK &&
 	    names->Count == 1)
-		ask_window(ns, names->List[0]);
+		ask_stream(ns, names->List[0]);
 	jsStreamNamesList_Destroy(names);
 }
 
@@ -187,14 +188,15 @@ stream_one(struct nats_session *ns, struct nats_item *item, char *why,
 	if (s == NATS_OK) {
 		item_end(item, NATS_SENT, "");
 		item->duplicate = ack != NULL && ack->Duplicate;
-		if (!ns->window_read && ack != NULL && ack->Stream != NULL)
-			ask_window(ns, ack->Stream);
+		if (!ns->stream_read && ack != NULL && ack->Stream != NULL)
+			ask_stream(ns, ack->Stream);
 		jsPubAck_Destroy(ack);
 		return TROUBLE_NONE;
 	}
 	jsPubAck_Destroy(ack);
 	if (s == NATS_MAX_PAYLOAD || code == JSStreamMessageExceedsMaximumErr) {
-		item_end(item, NATS_TOO_LONG, "longer than the stream accepts");
+		item_end(item, NATS_TOO_LONG,
+		    code != 0 ? TOO_LONG_FOR_STREAM : TOO_LONG_FOR_BROKER);
 		return TROUBLE_NONE;
 	}
 	if (is_denied(ns->nc)) {

@@ -41,6 +41,12 @@ struct nats_item {
 };
 STAILQ_HEAD(nats_items, nats_item);
 
+/* Reasons of NATS_TOO_LONG. */
+#define TOO_LONG_FOR_BROKER \
+	"the message is longer than max_payload of the broker"
+#define TOO_LONG_FOR_STREAM \
+	"the message is longer than max_msg_size of the stream"
+
 #define NATS_ASKS_MAX 16 /* clusters of one host that publishes */
 
 /* An open connection. */
@@ -48,8 +54,10 @@ struct nats_session {
 	natsConnection *nc;	/* owned; NULL = not connected */
 	jsCtx *js;		/* owned; NULL = core NATS */
 	struct nats_conf *conf; /* a reference */
-	int window_read;	/* the stream's window was asked for */
-	int64_t window;		/* ns of duplicate detection; 0 = unknown */
+	/* of the stream of JetStream; 0 = unknown */
+	int stream_read; /* the stream was asked for */
+	int64_t window;	 /* ns of duplicate detection */
+	size_t msg_max;	 /* bytes of a message; 0 = also no limit */
 	/* records: answers of the streams, and their subject without number */
 	natsSubscription *acks; /* owned; NULL = other messages */
 	char inbox[STREAM_NAME_MAX + 64];
@@ -62,10 +70,11 @@ struct nats_session {
 void nats_items_end(struct nats_item *item, enum nats_result result,
     const char *why);
 /*
- * Asks JetStream which stream has the subject and how long it detects
- * duplicates.  window stays 0 when the login does not permit the question.
+ * Asks JetStream which stream has the subject, how long it detects duplicates
+ * and how long a message can be.  window and msg_max stay 0 when the login does
+ * not permit the question.
  */
-void nats_window_ask(struct nats_session *ns);
+void nats_stream_ask(struct nats_session *ns);
 /*
  * Publishes the batch and sets the result of each item.  Returns TROUBLE_NONE,
  * or why the caller must close the connection, with the reason in why.

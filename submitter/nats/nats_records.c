@@ -67,7 +67,7 @@ plain_publish(struct nats_session *ns, struct nats_item *item)
 	item_end(item, NATS_SENT, "");
 	if (s != NATS_MAX_PAYLOAD)
 		return s;
-	item_end(item, NATS_TOO_LONG, "longer than the broker accepts");
+	item_end(item, NATS_TOO_LONG, TOO_LONG_FOR_BROKER);
 	return NATS_OK;
 }
 
@@ -99,7 +99,7 @@ item_publish(struct nats_session *ns, struct nats_item *item)
 	natsMsg_Destroy(msg);
 	if (s != NATS_MAX_PAYLOAD)
 		return s;
-	item_end(item, NATS_TOO_LONG, "longer than the broker accepts");
+	item_end(item, NATS_TOO_LONG, TOO_LONG_FOR_BROKER);
 	return NATS_OK;
 }
 
@@ -134,7 +134,7 @@ answer_read(struct nats_item *item, natsMsg *msg)
 		item_end(item, NATS_IN_PROCESS,
 		    "the stream has not stored it yet");
 	else if (ack.code == ACK_TOO_LONG)
-		item_end(item, NATS_TOO_LONG, "longer than the stream accepts");
+		item_end(item, NATS_TOO_LONG, TOO_LONG_FOR_STREAM);
 	else
 		item_end(item, NATS_REFUSED, ack.text);
 }

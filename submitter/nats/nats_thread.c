@@ -204,17 +204,26 @@ connection_begin(struct nats_thread *nt, struct nats_target *t, char *why,
 	return s;
 }
 
+/* The smaller limit of the broker and the stream. */
+static size_t
+payload_max(const struct nats_session *ns)
+{
+	int64_t broker = natsConnection_GetMaxPayload(ns->nc);
+	size_t max = broker > 0 ? (size_t)broker : 1024 * 1024;
+
+	return ns->msg_max != 0 && ns->msg_max < max ? ns->msg_max : max;
+}
+
 static void
 connected(struct nats_thread *nt, struct nats_target *t, const char *where)
 {
-	int64_t max = natsConnection_GetMaxPayload(nt->session.nc);
-
 	nt->session.conf = nats_conf_ref(t->conf);
-	nt->session.window_read = 0;
+	nt->session.stream_read = 0;
 	nt->session.window = 0;
-	nats_window_ask(&nt->session);
+	nt->session.msg_max = 0;
+	nats_stream_ask(&nt->session);
 	pthread_mutex_lock(&nt->lock);
-	nt->state.max_payload = max > 0 ? (size_t)max : 1024 * 1024;
+	nt->state.max_payload = payload_max(&nt->session);
 	nt->state.window = nt->session.window;
 	snprintf(nt->state.where, sizeof(nt->state.where), "%s", where);
 	pthread_mutex_unlock(&nt->lock);
@@ -239,9 +248,13 @@ connect_to(struct nats_thread *nt, struct nats_target *t)
 
 /* The event loop warns about a short window; see nats.c. */
 static void
-window_report(struct nats_thread *nt)
+stream_report(struct nats_thread *nt)
 {
+	size_t max = nt->session.nc != NULL ? payload_max(&nt->session) : 0;
+
 	pthread_mutex_lock(&nt->lock);
+	if (max != 0)
+		nt->state.max_payload = max;
 	if (nt->state.window != nt->session.window) {
 		nt->state.window = nt->session.window;
 		nt->state.serial++;
@@ -260,7 +273,7 @@ send_batch(struct nats_thread *nt, struct nats_items *batch)
 		return;
 	}
 	trouble = nats_publish(&nt->session, batch, why, sizeof(why));
-	window_report(nt);
+	stream_report(nt);
 	if (trouble == TROUBLE_NONE)
 		return;
 	connection_end(nt);

@@ -53,8 +53,9 @@ static int port;
 
 /* The broker. */
 static enum mode mode;
-static unsigned published; /* messages of runs */
-static unsigned asked;	   /* questions about the window of the stream */
+static unsigned published;  /* messages of runs */
+static unsigned asked;	    /* questions about the stream */
+static int stream_max = -1; /* max_msg_size of the stream */
 static char login[1024], message[4096], header[256];
 static char sid[16]; /* subscription of libnats' inbox */
 static char subject_seen[128], reply_seen[128];
@@ -81,6 +82,20 @@ reply(struct bufferevent *bev, const char *to, const char *text)
 	    "MSG %s %s %zu\r\n%s\r\n", to, sid, strlen(text), text);
 }
 
+static const char *
+stream_info(void)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text),
+	    "{\"type\":\"io.nats.jetstream.api.v1.stream_info_response\","
+	    "\"config\":{\"name\":\"JOBS\",\"subjects\":[\"jobs\"],"
+	    "\"duplicate_window\":60000000000,\"max_msg_size\":%d},"
+	    "\"state\":{\"messages\":1}}",
+	    stream_max);
+	return text;
+}
+
 static void
 stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 {
@@ -97,11 +112,7 @@ stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 		    "stream_names_response\",\"total\":1,\"offset\":0,"
 		    "\"limit\":1024,\"streams\":[\"JOBS\"]}");
 	else if (strncmp(subject, "$JS.API.STREAM.INFO.", 20) == 0)
-		reply(bev, to,
-		    "{\"type\":\"io.nats.jetstream.api.v1."
-		    "stream_info_response\",\"config\":{\"name\":\"JOBS\","
-		    "\"subjects\":[\"jobs\"],\"duplicate_window\":"
-		    "60000000000},\"state\":{\"messages\":1}}");
+		reply(bev, to, stream_info());
 	else if (mode == MODE_FULL)
 		reply(bev, to,
 		    "{\"error\":{\"code\":503,\"err_code\":10077,"
@@ -538,6 +549,11 @@ check_stream(void)
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_SENT);
 	CHECK(strstr(header, "Nats-Msg-Id: alpha:12:1790000000:start") != NULL);
+	mode = MODE_TOO_LONG;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_TOO_LONG);
+	CHECK_STR(why, "the message is longer than max_msg_size of the stream");
 	mode = MODE_DUPLICATE;
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
@@ -562,10 +578,25 @@ check_stream(void)
 	CHECK_INT(result, NATS_AWAY);
 	CHECK(strstr(why, "no stream acknowledges subject jobs") != NULL);
 	wait_up(0);
+	/* A stream with a smaller limit than the broker: the script is cut. */
+	stream_max = 1024;
+	use("e", 1, MODE_ACCEPT);
+	wait_up(1);
+	CHECK_INT(asked, 2);
+	CHECK_INT((int)nats_payload_max(nats), 1024);
+	CHECK_INT(start(1024), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	CHECK(strstr(message, "[cut]") != NULL);
+	stream_max = -1;
+	mode = MODE_NO_STREAM;
+	CHECK_INT(start(0), 0);
+	wait_for(&done, 1);
+	wait_up(0);
 	/* A login that may only publish: the window stays unknown. */
 	use("d", 1, MODE_NO_QUESTIONS);
 	wait_up(1);
-	CHECK_INT(asked, 1);
+	CHECK_INT(asked, 2);
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_SENT);
@@ -615,6 +646,7 @@ check_refusals(void)
 	CHECK_STR(why, "maximum bytes exceeded");
 	mode = MODE_TOO_LONG;
 	CHECK_INT(record_result("beta", 80, 0), NATS_TOO_LONG);
+	CHECK_STR(why, "the message is longer than max_msg_size of the stream");
 	mode = MODE_NO_STREAM;
 	CHECK_INT(record_result("beta", 80, 0), NATS_NO_STREAM);
 	CHECK_STR(why, "no stream has the subject");

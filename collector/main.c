@@ -302,13 +302,12 @@ on_backfill_range(struct collector *col, struct channel *ch, struct reader *r)
 		return;
 	}
 	c = site_find(&col->site, cluster);
-	if (c == NULL && from == 0 && to == 0)
-		outbox_backfilled(col->outbox, cluster, 0);
-	else if (c == NULL ||
-	    acct_backfill(lanes_of(col, c)->accounting, from, to,
-		dry_run != 0) == -1)
-		log_warnx("backfill: the cluster %s is not configured, or the "
-			  "range is empty",
+	if (c == NULL)
+		outbox_backfilled(col->outbox, cluster,
+		    from == 0 && to == 0 ? 0 : WATERMARK_NO_CLUSTER);
+	else if (acct_backfill(lanes_of(col, c)->accounting, from, to,
+		     dry_run != 0) == -1)
+		log_warnx("backfill of the cluster %s: the range is empty",
 		    cluster);
 }
 

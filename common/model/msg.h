@@ -174,6 +174,8 @@ enum watermark_source {
 	WATERMARK_ACCOUNTING = 1, /* sacct, ended runs */
 	WATERMARK_BACKFILL = 2	  /* the range of backfill-range */
 };
+/* The time of WATERMARK_BACKFILL when the collector has no such cluster. */
+#define WATERMARK_NO_CLUSTER (-1)
 
 struct msg_header {
 	uint16_t type;	 /* enum msg_type */

@@ -195,10 +195,10 @@ watermark_apply(struct intake *b, struct reader *r, int *bad)
 	until = rd_i64(r);
 	*bad = rd_end(r) == -1;
 	/*
-	 * The answer to a cancellation has no data, and the collector may not know
-	 * the cluster: slurmctld is away, or clusters does not name it any more.
+	 * An answer without data: the collector may not know the cluster, because
+	 * slurmctld is away or clusters does not name it any more.
 	 */
-	if (!*bad && source == WATERMARK_BACKFILL && until == 0) {
+	if (!*bad && source == WATERMARK_BACKFILL && until <= 0) {
 		b->ops->backfill_watermark(b->s, cluster, until);
 		return 0;
 	}

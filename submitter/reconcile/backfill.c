@@ -161,6 +161,26 @@ backfill_record(struct backfill *b, enum spool_put put)
 	}
 }
 
+#define NO_CLUSTER "Slurm has no cluster of this name any more"
+
+/* ClusterName or the key clusters has changed.  What was read is sent. */
+static void
+cluster_is_gone(struct backfill *b)
+{
+	if (b->look) {
+		dryrun_end(b, CTL_ERROR, NO_CLUSTER);
+		return;
+	}
+	log_warnx("the backfill of %s ends at %s: " NO_CLUSTER,
+	    b->whose.cluster, time_text(b->at));
+	b->active = 0;
+	b->waits_until = 0;
+	nats_policy(b);
+	state_save(b);
+	b->step = BACKFILL_NEXT;
+	window_soon(b, 0);
+}
+
 void
 backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 {
@@ -170,7 +190,11 @@ backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 		return;
 	}
 	if (b->ends > 0 || strcmp(cluster, b->whose.cluster) != 0 ||
-	    until != b->chunk_to || (!b->look && !b->active))
+	    (!b->look && !b->active))
+		return;
+	if (until == WATERMARK_NO_CLUSTER && b->step == BACKFILL_ASKED)
+		cluster_is_gone(b);
+	if (until != b->chunk_to)
 		return;
 	if (b->look) {
 		if (b->step == BACKFILL_ASKED) {

@@ -42,8 +42,8 @@ void backfill_record(struct backfill *b, enum spool_put put);
 /* A record of a dry run; it is not stored. */
 void backfill_dryrun_record(struct backfill *b, const struct job *job);
 /*
- * All records of the range up to this time were received.  Belongs to the open
- * transaction.
+ * All records of the range up to this time were received, or the collector does
+ * not have the cluster (WATERMARK_NO_CLUSTER).  Belongs to the open transaction.
  */
 void backfill_watermark(struct backfill *b, const char *cluster, int64_t until);
 

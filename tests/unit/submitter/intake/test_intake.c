@@ -65,8 +65,8 @@ on_dryrun_record(struct submitter *sub, const struct job *job)
 static void
 on_backfill_watermark(struct submitter *sub, const char *cluster, int64_t until)
 {
-	n_ended += until == 0;
-	n_backfilled += until != 0;
+	n_ended += until <= 0;
+	n_backfilled += until > 0;
 }
 
 static void
@@ -305,7 +305,8 @@ test_backfill_ended(void)
 	watermark_of(WATERMARK_BACKFILL, "", 0);
 	watermark_of(WATERMARK_BACKFILL, "gamma", 0);
 	watermark_of(WATERMARK_BACKFILL, "alpha", 0);
-	CHECK_INT(n_ended, 3);
+	watermark_of(WATERMARK_BACKFILL, "gamma", WATERMARK_NO_CLUSTER);
+	CHECK_INT(n_ended, 4);
 	CHECK_INT(s.n.clusters_refused, 0);
 	watermark_of(WATERMARK_BACKFILL, "gamma", START);
 	CHECK_INT(n_backfilled, 0);

@@ -504,6 +504,52 @@ test_removed_cluster(void)
 	end();
 }
 
+/* ClusterName was changed: what was read is sent, and the next command begins. */
+static void
+test_cluster_gone(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+	int64_t id;
+
+	begin();
+	backfill_watermark(sim.backfill, "alpha", WATERMARK_NO_CLUSTER);
+	backfill_ctl(sim.backfill, 1, &req);
+	/* Answers to earlier questions. */
+	backfill_watermark(sim.backfill, "alpha", WATERMARK_NO_CLUSTER);
+	CHECK_INT(sim.backfill->active, 1);
+	sim_run(0);
+	CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
+	backfill_record(sim.backfill, record(&row, JOB_BACKFILL, &id));
+	backfill_watermark(sim.backfill, "beta", WATERMARK_NO_CLUSTER);
+	CHECK_INT(sim.backfill->active, 1);
+	backfill_watermark(sim.backfill, "alpha", WATERMARK_NO_CLUSTER);
+	CHECK_INT(sim.backfill->active, 0);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(10000);
+	CHECK_INT(n_sent(), 1);
+	backfill_ctl(sim.backfill, 2, &req);
+	CHECK_INT(sim.backfill->active, 1);
+	end();
+}
+
+static void
+test_cluster_gone_dry(void)
+{
+	struct ctl_request req = { .flags = CTL_FLAG_DRY_RUN,
+		.a = FROM,
+		.b = TO };
+
+	begin();
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	backfill_watermark(sim.backfill, "alpha", WATERMARK_NO_CLUSTER);
+	CHECK_INT(sim.backfill->look, 0);
+	CHECK(strstr(sim_told(), "error: Slurm has no cluster") != NULL);
+	end();
+}
+
 /* A collector that has died answers nothing. */
 static void
 test_no_answer(void)
@@ -1072,6 +1118,8 @@ main(void)
 	test_late_end();
 	test_removed_cluster();
 	test_no_answer();
+	test_cluster_gone();
+	test_cluster_gone_dry();
 	test_late_nats();
 	test_cancelled_dryrun();
 	test_cancelled_between_lists();

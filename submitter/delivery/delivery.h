@@ -74,7 +74,7 @@ void stream_update_expect(struct submitter *s, const struct spool_run *run);
  * Publishes the update that is due first, as a partial record.  Returns 1 when
  * one is under way now.
  */
-int stream_update_send(struct submitter *s);
+int stream_update_send(struct submitter *s, const struct stream_hold *holds);
 /* spool_now() when an update is due; -1 = none waits. */
 int64_t stream_update_due(struct submitter *s);
 /* The result of the message with this token. */

@@ -453,7 +453,7 @@ nats_delivery_run(struct nats_delivery *d)
 		if (cluster_waits(d))
 			return;
 	if (spool_policy(s->spool)->whole && d->updates == 0 &&
-	    stream_update_send(s)) {
+	    stream_update_send(s, d->holds)) {
 		d->updates = 1;
 		d->in_flight++;
 	}

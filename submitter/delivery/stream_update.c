@@ -20,6 +20,7 @@
 /* ms until the next try; an admin has to grant a permission */
 #define UPDATE_WAIT	5000
 #define PERMISSION_WAIT 60000
+#define HELD_WAIT	30000 /* the stream does not accept records */
 
 void
 stream_update_expect(struct submitter *s, const struct spool_run *run)
@@ -72,29 +73,52 @@ stream_update_due(struct submitter *s)
 	return due;
 }
 
-int
-stream_update_send(struct submitter *s)
+/*
+ * A script that has not come in time is none.  Before deliver was "stream", other
+ * fields may have waited for cc-backend.
+ */
+static int
+is_script(const struct submitter *s, const struct spool_meta *late)
+{
+	const char *script_key = spool_policy(s->spool)->script_key;
+
+	return *late->value != '\0' && script_key != NULL &&
+	    strcmp(late->field, script_key) == 0;
+}
+
+/* 1 when the update is under way; otherwise it is dropped or waits. */
+static int
+update_try(struct submitter *s, const struct stream_hold *holds,
+    const struct spool_meta *late)
 {
 	struct spool *sp = s->spool;
+	int64_t wait = UPDATE_WAIT;
+
+	if (!is_script(s, late))
+		spool_meta_drop(sp, late->id);
+	else {
+		if (stream_hold_until(s, holds, late->key.cluster) != 0)
+			wait = HELD_WAIT;
+		else if (update_send(s, late) == 0)
+			return 1;
+		/* Without this time, the update is due again at once. */
+		spool_meta_wait(sp, late->id, spool_now(sp) + wait, 1);
+	}
+	commit_soon(s->commit);
+	return 0;
+}
+
+int
+stream_update_send(struct submitter *s, const struct stream_hold *holds)
+{
 	struct spool_meta late;
 	int sent = 0;
 
-	if (spool_meta_count(sp) == 0 || spool_meta_next(sp, &late) != 1)
+	if (spool_meta_count(s->spool) == 0 ||
+	    spool_meta_next(s->spool, &late) != 1)
 		return 0;
-	if (late.due <= spool_now(sp)) {
-		if (*late.value == '\0') {
-			/* The script has not come in time. */
-			spool_meta_drop(sp, late.id);
-			commit_soon(s->commit);
-		} else if (update_send(s, &late) == 0)
-			sent = 1;
-		else {
-			/* Without this time, the update is due again at once. */
-			spool_meta_wait(sp, late.id,
-			    spool_now(sp) + UPDATE_WAIT, 1);
-			commit_soon(s->commit);
-		}
-	}
+	if (late.due <= spool_now(s->spool))
+		sent = update_try(s, holds, &late);
 	spool_meta_clear(&late);
 	return sent;
 }

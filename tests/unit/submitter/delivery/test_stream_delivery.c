@@ -596,6 +596,46 @@ test_late_script(void)
 	sim_end();
 }
 
+/* The stream of a late script does not accept records, that of another does. */
+static void
+test_held_script(void)
+{
+	begin();
+	sim.clusters.n = 2;
+	put(1000, JOB_MORE, 2000, NULL);
+	run();
+	answers(NATS_SENT, NULL);
+	put_job(8, 1000, 0, 2000, NULL);
+	run();
+	answers(NATS_NO_STREAM, "no stream has the subject");
+	put(1000, JOB_PARTIAL, 0, SCRIPT);
+	run();
+	CHECK_INT(n_sent, 0);
+	for (; n_sent == 0 && looks < 1000; looks++)
+		sim_run(100);
+	answers(NATS_SENT, NULL); /* job 8 */
+	sim_run(SIM_MINUTE);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].has_script, 1);
+	answers(NATS_SENT, NULL);
+	sim_end();
+}
+
+/* What waited for edit_meta of cc-backend is no job script. */
+static void
+test_other_field(void)
+{
+	struct run_key key = { "alpha", 7, 1000 };
+
+	begin();
+	CHECK_INT(spool_meta_add(sim.spool, &key, "message", "text", 0), 1);
+	run();
+	CHECK_INT(n_sent, 0);
+	CHECK_INT((int)spool_meta_count(sim.spool), 0);
+	sim_end();
+}
+
 /* A poll of the collector: these nodes in this state. */
 static void
 cluster_polled(const char *cluster, unsigned first, unsigned last,
@@ -862,6 +902,8 @@ main(void)
 	test_full_and_no_lease();
 	test_renamed();
 	test_late_script();
+	test_held_script();
+	test_other_field();
 	test_nodes();
 	test_short_messages();
 	test_too_long();

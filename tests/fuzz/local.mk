@@ -9,7 +9,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_c
 	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
-	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
+	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
 	fuzz_spool fuzz_stream_api fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values fuzz_worker_messages
 endif
@@ -128,6 +128,11 @@ fuzz_resolver_SOURCES = tests/fuzz/fuzz_resolver.c tests/fuzz/fuzz.h
 fuzz_resolver_CFLAGS = $(AM_CFLAGS) $(EVDNS_CFLAGS) $(EVENT_CFLAGS)
 fuzz_resolver_LDFLAGS = $(fuzz_link)
 fuzz_resolver_LDADD = $(COMMON_NET_LIBS)
+
+fuzz_resources_SOURCES = tests/fuzz/fuzz_resources.c tests/fuzz/fuzz.h
+fuzz_resources_CFLAGS = $(AM_CFLAGS) $(SQLITE_CFLAGS)
+fuzz_resources_LDFLAGS = $(fuzz_link)
+fuzz_resources_LDADD = $(SPOOL_LIBS)
 
 fuzz_response_SOURCES = tests/fuzz/fuzz_response.c tests/fuzz/fuzz.h
 fuzz_response_LDFLAGS = $(fuzz_link)

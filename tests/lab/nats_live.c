@@ -119,8 +119,16 @@ conf_use(const char *path)
 static void
 on_done(uint64_t token, enum nats_result result, const char *why, void *arg)
 {
-	static const char *const words[] = { "sent", "unsure", "away", "denied",
-		"too-long" };
+	static const char *const words[] = {
+		[NATS_SENT] = "sent",
+		[NATS_UNSURE] = "unsure",
+		[NATS_AWAY] = "away",
+		[NATS_DENIED] = "denied",
+		[NATS_REFUSED] = "refused",
+		[NATS_IN_PROCESS] = "in-process",
+		[NATS_NO_STREAM] = "no-stream",
+		[NATS_TOO_LONG] = "too-long",
+	};
 
 	(void)arg;
 	say("done %llu %s %s %s", (unsigned long long)token / 2,

@@ -198,7 +198,8 @@ watermark_apply(struct intake *b, struct reader *r, int *bad)
 	 * An answer without data: the collector may not know the cluster, because
 	 * slurmctld is away or clusters does not name it any more.
 	 */
-	if (!*bad && source == WATERMARK_BACKFILL && until <= 0) {
+	if (!*bad && source == WATERMARK_BACKFILL &&
+	    (until == 0 || until == WATERMARK_NO_CLUSTER)) {
 		b->ops->backfill_watermark(b->s, cluster, until);
 		return 0;
 	}

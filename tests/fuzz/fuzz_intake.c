@@ -82,7 +82,8 @@ on_dryrun_record(struct submitter *sub, const struct job *job)
 static void
 on_backfill_watermark(struct submitter *sub, const char *cluster, int64_t until)
 {
-	HOLDS(until == 0 || is_configured(cluster));
+	HOLDS(until == 0 || until == WATERMARK_NO_CLUSTER ||
+	    is_configured(cluster));
 }
 
 static void

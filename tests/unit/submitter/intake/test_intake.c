@@ -308,9 +308,12 @@ test_backfill_ended(void)
 	watermark_of(WATERMARK_BACKFILL, "gamma", WATERMARK_NO_CLUSTER);
 	CHECK_INT(n_ended, 4);
 	CHECK_INT(s.n.clusters_refused, 0);
+	watermark_of(WATERMARK_BACKFILL, "gamma", WATERMARK_NO_CLUSTER - 1);
+	CHECK_INT(n_ended, 4);
+	CHECK_INT(s.n.clusters_refused, 1);
 	watermark_of(WATERMARK_BACKFILL, "gamma", START);
 	CHECK_INT(n_backfilled, 0);
-	CHECK_INT(s.n.clusters_refused, 1);
+	CHECK_INT(s.n.clusters_refused, 2);
 	watermark_of(WATERMARK_BACKFILL, "alpha", START);
 	CHECK_INT(n_backfilled, 1);
 	CHECK_INT(broken, 0);

@@ -274,7 +274,7 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 	sure = run != NULL && (run->flags & OPEN_UNCONFIRMED) && !unsure;
 	if (run == NULL)
 		run = open_put(&c->open, job->key.job, start_shown);
-	if (run == NULL || (run->flags & OPEN_IGNORED))
+	if (run == NULL)
 		return 0;
 	if (unsure)
 		job->flags |= JOB_UNCONFIRMED;

@@ -793,6 +793,29 @@ test_poll_not_asked(void)
 	CHECK_STR(sim_said(), "");
 }
 
+/*
+ * The start of an ignored run moves when its node is powered up.  The run is asked
+ * for once more, and has not left.
+ */
+static void
+test_poll_ignored_moves(void)
+{
+	char moved[4096], start[24];
+
+	begin();
+	sim_set(c, CONF_IGNORE_HOSTS, ".");
+	poll_with(listed(10, "CF", "No"), record(10, "CONFIGURING"), "");
+	CHECK_STR(sim_open(c, 10), "10/0 held ignored");
+	snprintf(moved, sizeof(moved), "%s", record(10, "RUNNING"));
+	snprintf(start, sizeof(start), "%d", SIM_EPOCH + 60);
+	replace(moved, sizeof(moved), "StartTime=", start);
+	poll_with("10 R No 1795212414\n", moved, "");
+	CHECK_STR(sim_open(c, 10), "10/60 runs ignored");
+	poll_with("10 R No 1795212414\n", NULL, "");
+	CHECK_STR(sim_open(c, 10), "10/60 runs ignored");
+	CHECK_STR(sim_said(), "");
+}
+
 /* Lists jobs from..to-1 as running; returns owned text. */
 static char *
 many_listed(uint64_t from, uint64_t to)
@@ -1565,6 +1588,7 @@ main(void)
 	test_poll_failed();
 	test_poll_confirms();
 	test_poll_not_asked();
+	test_poll_ignored_moves();
 	test_poll_rounds();
 	test_poll_exact_max();
 	test_poll_spool_full();

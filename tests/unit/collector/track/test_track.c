@@ -332,6 +332,11 @@ static const struct test_case cases[] = {
 	{ SHOWN, "COMPLETED", 0, 50, 100, 500, "", "" },
 	{ ROW_MAY_ASK, "COMPLETED", 0, 600, 700, 900, "", "" } } },
 
+	{ "power-up of an ignored host: the start moves", ignore_node1, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "", "10/100 held ignored" },
+	{ SHOWN, "RUNNING", 0, 50, 160, 0, "", "10/160 runs ignored" },
+	{ SHOWN, "COMPLETED", 0, 50, 160, 500, "", "" } } },
+
 	{ "another ignored host changes nothing", ignore_node2, {
 	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100",
 	    "10/100 runs" } } },

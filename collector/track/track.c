@@ -367,6 +367,42 @@ track_epilog(struct cluster *c, uint64_t job)
 	return 1;
 }
 
+/*
+ * Must the end wait until accounting has the earlier runs of the job?  While
+ * slurmdbd does not answer, only a restarted job is known to have an earlier run.
+ */
+static int
+end_waits(struct cluster *c, const struct job_snapshot *s,
+    const struct open_run *run)
+{
+	if (!waits_for_earlier(c, s, run))
+		return 0;
+	if (!c->dbd.away || s->job.restarts > 0)
+		return 1;
+	idmap_remove(&c->earlier, s->job.key.job);
+	return 0;
+}
+
+/*
+ * Accounting has the end of this run, too, and shows it after the earlier runs.
+ * Only slurmctld has the details: they are sent with a start that waits.
+ */
+static uint64_t
+ended_hold(struct cluster *c, struct job_snapshot *s, struct open_run *run)
+{
+	struct job *job = &s->job;
+
+	if (run != NULL)
+		run->flags &= (uint8_t)~OPEN_RUNNING;
+	if (run != NULL && (run->flags & OPEN_RESOURCES_SENT))
+		return 0;
+	job->end = 0;
+	job->state = END_NOT;
+	job->exit_code = -1;
+	s->state = state_word((struct span) { "COMPLETING", 10 });
+	return snapshot_live(c, s);
+}
+
 /* slurmctld still has the job: start, details and end in one record. */
 static uint64_t
 snapshot_ended(struct cluster *c, struct job_snapshot *s)
@@ -381,6 +417,8 @@ snapshot_ended(struct cluster *c, struct job_snapshot *s)
 	    (run == NULL && is_over(c, s) &&
 		!lookup_has(c->lookups, job->key.job, start_shown)))
 		return 0;
+	if (end_waits(c, s, run))
+		return ended_hold(c, s, run);
 	track_key_set(c, job, run);
 	if (!track_ignores(c, run, job)) {
 		order = run != NULL && (run->flags & OPEN_RESOURCES_SENT) ?

@@ -355,6 +355,25 @@ static const struct test_case cases[] = {
 	    "10/400 held runs" },
 	{ SQUEUE, "R", 0, 0, 400, 0, "", "10/400 held runs" } } },
 
+	{ "catch-up: so does its end, and accounting has both",
+	    catching_up, {
+	{ SHOWN, "RUNNING", 1, 250, 400, 0, "held 10/400, accounting-asked",
+	    "10/400 held runs" },
+	{ SHOWN, "COMPLETED", 1, 250, 400, 500, "", "10/400 held" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 200, "end 10/100-200 node_fail",
+	    "10/400 held" },
+	{ ROW, "COMPLETED", 0, 250, 400, 500,
+	    "end 10/400-500 completed", "" } } },
+
+	{ "catch-up: the same job, found when it has ended", catching_up, {
+	{ SHOWN, "COMPLETED", 1, 250, 400, 500,
+	    "held 10/400, accounting-asked", "10/400 held" },
+	{ SHOWN, "COMPLETED", 1, 250, 400, 500, "", "10/400 held" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 200, "end 10/100-200 node_fail",
+	    "10/400 held" },
+	{ ROW, "COMPLETED", 0, 250, 400, 500,
+	    "end 10/400-500 completed", "" } } },
+
 	{ "without accounting nothing waits", without_accounting, {
 	{ SHOWN, "RUNNING", 1, 250, 400, 0, "start 10/400",
 	    "10/400 runs" } } },
@@ -675,6 +694,8 @@ test_earlier_without_slurmdbd(void)
 {
 	static const struct step again = { SHOWN, "RUNNING", 1, 250, 400, 0, "",
 		"" };
+	static const struct step again_completed = { SHOWN, "COMPLETED", 1, 250,
+		400, 500, "", "" };
 	static const struct step row = { SQUEUE, "R", 0, 0, 100, 0, "", "" };
 	static const struct step row_again = { SQUEUE, "R", 0, 0, 400, 0, "",
 		"" };
@@ -697,6 +718,18 @@ test_earlier_without_slurmdbd(void)
 	CHECK_STR(sim_said(), "held 10/400, accounting-asked");
 	step_take(c, &row_again);
 	CHECK_STR(sim_said(), "");
+
+	/* The same with the ends. */
+	c = sim_begin(NULL, NULL);
+	c->caught_up = 0;
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "held 10/100, accounting-asked");
+	c->dbd.away = 1;
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "end 10/100-500 completed");
+	step_take(c, &again);
+	step_take(c, &again_completed);
+	CHECK_STR(sim_said(), "held 10/400, accounting-asked");
 }
 
 /* squeue and accounting disagree twice: then accounting is right. */

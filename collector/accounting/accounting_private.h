@@ -159,6 +159,11 @@ int acct_ids_query(struct accounting *l);
 void acct_ids_none(struct accounting *l);
 /* Adds open runs that left squeue and are due to the work list. */
 void acct_want_left(struct accounting *l);
+/*
+ * The start of a later run need not wait for the earlier runs of the job, unless a
+ * row of the job waits for its steps or for details.
+ */
+void acct_earlier_read(struct accounting *l, uint64_t job);
 
 /* The sentinel: is an answer of accounting complete? */
 
@@ -208,5 +213,7 @@ void parts_read(struct accounting *l);
 int acct_row_keep(struct accounting *l, struct job_snapshot *s);
 /* Does a row of this run wait for slurmctld's answer? */
 int acct_row_is_kept(struct accounting *l, const struct run_key *key);
+/* The same of any run of the job. */
+int acct_job_is_kept(const struct accounting *l, uint64_t job);
 
 #endif

@@ -115,12 +115,13 @@ left_again(struct cluster *c, uint64_t job)
 	}
 }
 
-/* The start of a later run need not wait for the earlier runs of the job. */
-static void
-earlier_read(struct cluster *c, uint64_t job)
+void
+acct_earlier_read(struct accounting *l, uint64_t job)
 {
+	struct cluster *c = l->c;
+
 	if (idmap_get(&c->earlier, job) == NULL ||
-	    idmap_get(&c->work.steps, job) != NULL)
+	    idmap_get(&c->work.steps, job) != NULL || acct_job_is_kept(l, job))
 		return;
 	idmap_remove(&c->earlier, job);
 	worklist_confirm(c, job);
@@ -140,7 +141,7 @@ asked_done(struct accounting *l)
 	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);
-		earlier_read(c, job);
+		acct_earlier_read(l, job);
 		lookup_accounted(c->lookups, job, trusted);
 		parts_answered(l, job, (bits & ASKED_ROW) != 0);
 		l->ops->answered(l->ops_arg, job, (bits & ASKED_ENDED) != 0,
@@ -253,7 +254,7 @@ acct_ids_none(struct accounting *l)
 	while ((job = idmap_next(&wanted, &at, NULL)) != 0) {
 		left_again(c, job);
 		idmap_remove(&c->ambiguous, job);
-		earlier_read(c, job);
+		acct_earlier_read(l, job);
 		l->ops->answered(l->ops_arg, job, 0, 0);
 	}
 	idmap_clear(&wanted);

@@ -45,6 +45,17 @@ acct_row_is_kept(struct accounting *l, const struct run_key *key)
 	    NULL;
 }
 
+int
+acct_job_is_kept(const struct accounting *l, uint64_t job)
+{
+	unsigned i;
+
+	for (i = 0; i < l->n_kept; i++)
+		if (l->kept[i]->job.key.job == job)
+			return 1;
+	return 0;
+}
+
 void
 acct_details_wanted(struct accounting *l, struct details *d)
 {
@@ -53,6 +64,20 @@ acct_details_wanted(struct accounting *l, struct details *d)
 	for (i = 0; i < l->n_kept; i++)
 		if (details_want(d, l->kept[i]->job.key.job) == -1)
 			return;
+}
+
+/* These jobs have no kept row any more, unless they have another one. */
+static void
+kept_done(struct accounting *l, const struct idmap *jobs)
+{
+	uint64_t job;
+	size_t at = 0;
+
+	while ((job = idmap_next(jobs, &at, NULL)) != 0)
+		/* Accounting may have more runs of a job that is to be queried. */
+		if (idmap_get(&l->c->work.accounting, job) == NULL &&
+		    idmap_get(&l->asked, job) == NULL)
+			acct_earlier_read(l, job);
 }
 
 /*
@@ -64,6 +89,7 @@ void
 acct_details_done(struct accounting *l, const struct details *d)
 {
 	struct job_snapshot *s;
+	struct idmap jobs = { 0 };
 	uint64_t number;
 	unsigned i, n = 0;
 
@@ -84,9 +110,13 @@ acct_details_done(struct accounting *l, const struct details *d)
 			continue;
 		}
 		idmap_remove(&l->kept_runs, number);
+		if (idmap_get(&l->c->earlier, s->job.key.job) != NULL)
+			(void)idmap_put(&jobs, s->job.key.job, NULL);
 		snapshot_clear(s);
 		free(s);
 	}
 	l->n_kept = n;
+	kept_done(l, &jobs);
+	idmap_clear(&jobs);
 	acct_watermark(l);
 }

@@ -194,7 +194,8 @@ rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
 	for (i = 0; i < n; i++) {
 		job = rows[i]->job.key.job;
 		if (idmap_get(&l->c->work.steps, job) == NULL &&
-		    idmap_get(&l->c->work.accounting, job) == NULL) {
+		    idmap_get(&l->c->work.accounting, job) == NULL &&
+		    !acct_job_is_kept(l, job)) {
 			idmap_remove(&l->c->earlier, job);
 			worklist_confirm(l->c, job);
 		}

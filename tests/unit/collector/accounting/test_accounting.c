@@ -1201,6 +1201,38 @@ squeue_runs(void)
 	track_squeue_row(c, &row);
 }
 
+/*
+ * The row of the earlier run waits for details.  The later run waits for the row,
+ * also when accounting was queried about the job.
+ */
+static void
+test_kept_before_later(void)
+{
+	struct details *d;
+
+	begin();
+	c->slurm.min_job_age = 3600;
+	acct_poll(acct, 0);
+	restarted_found();
+	sim_answer("sacct", ROW(10, "NODE_FAIL", 100, 200));
+	CHECK_STR(sim_said(), "held 10/400");
+	acct_kick(acct);
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+	sim_answer("sacct", ROW(10, "NODE_FAIL", 100, 200));
+	CHECK_STR(sim_said(), "answered 10 ended known");
+	squeue_runs();
+	CHECK_STR(sim_said(), "");
+	d = sim_keep(details_new(c, on_details, NULL));
+	acct_details_wanted(acct, d);
+	details_start(d, 0, now_ms());
+	sim_answer_failed("scontrol", "",
+	    "slurm_load_jobs error: Invalid job id specified");
+	CHECK_STR(sim_said(), "end 10/100-200 node_fail, watermark 1000");
+	CHECK(idmap_get(&c->work.confirm, 10) != NULL);
+	squeue_runs();
+	CHECK_STR(sim_said(), "confirm 10/400");
+}
+
 #define STORM 300 /* runs whose prolog fails; 256 wait for their steps */
 
 /*
@@ -2216,6 +2248,7 @@ main(void)
 	test_part_before_backfill();
 	test_left();
 	test_catch_up_order();
+	test_kept_before_later();
 	test_second_of_three();
 	test_steps();
 	test_steps_full();

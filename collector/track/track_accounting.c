@@ -56,6 +56,9 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
 	if (run != NULL || job->submit != job->key.start ||
 	    c->slurm.version < VERSION_RESIZE_NEW_START)
 		return run;
+	/* Slurm has used the job id again: this run was sent as one of its own. */
+	if (done_has(&c->done, job->key.job, job->key.start))
+		return NULL;
 	while ((other = open_of_job(&c->open, job->key.job, &at)) != NULL)
 		if (other->start < job->key.start &&
 		    (run == NULL || other->start > run->start))

@@ -172,6 +172,18 @@ static const struct test_case cases[] = {
 	    "end 10/100-500 completed", "" },
 	{ ROW, "COMPLETED", 0, 300, 300, 500, "", "" } } },
 
+	{ "from 23.02: a job with the same id is no resized part", version_2302,
+	    {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ SHOWN, "RUNNING", 0, 600, 600, 0, "start 10/600",
+	    "10/100 runs left, 10/600 runs" },
+	{ SHOWN, "COMPLETED", 0, 600, 600, 700,
+	    "end 10/600-700 completed", "10/100 runs left" },
+	{ ROW, "COMPLETED", 0, 600, 600, 700, "", "10/100 runs left" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 500, "end 10/100-500 node_fail",
+	    "" } } },
+
 	{ "resize from 23.02: only accounting has the run", version_2302, {
 	{ ROW, "RESIZING", 0, 50, 100, 300, "", "" },
 	{ ROW, "RESIZING", 0, 300, 300, 400, "", "" },

@@ -50,6 +50,23 @@ track_key_set(struct cluster *c, struct job *job, const struct open_run *run)
 		job->key.start = run->start;
 }
 
+void
+track_end_key_set(struct cluster *c, struct job *job,
+    const struct open_run *run)
+{
+	int64_t start = job->key.start;
+
+	track_key_set(c, job, run);
+	/*
+	 * A start that waits was not sent: Slurm may have moved it.  The start of an
+	 * incomplete row, without a partition, may still change.
+	 */
+	if (run != NULL && (run->flags & OPEN_UNCONFIRMED) &&
+	    job->partition != NULL && start > run->start && run->submit != 0 &&
+	    (int64_t)run->submit == job->submit)
+		job->key.start = start;
+}
+
 int
 track_ignores(const struct cluster *c, const struct open_run *run,
     const struct job *job)
@@ -305,6 +322,7 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 static int
 track_running(struct cluster *c, struct open_run *run)
 {
+	int64_t start = run->start;
 	struct job job;
 	uint64_t order;
 
@@ -314,10 +332,16 @@ track_running(struct cluster *c, struct open_run *run)
 	/* The script may not have been fetched yet. */
 	job.flags = JOB_PARTIAL | JOB_LIVE | JOB_MORE;
 	track_key_set(c, &job, run);
+	/* The submitter finds a run whose start has moved by its submission. */
+	if (run->submit != 0 && (int64_t)run->start_now != run->start) {
+		job.key.start = start = run->start_now;
+		job.submit = run->submit;
+	}
 	order = track_send(c, &job);
 	job_clear(&job);
 	if (order == 0)
 		return -1;
+	run->start = start;
 	run->flags &= (uint8_t)~OPEN_UNCONFIRMED;
 	run->flags |= OPEN_RUNNING;
 	return 0;
@@ -419,7 +443,7 @@ snapshot_ended(struct cluster *c, struct job_snapshot *s)
 		return 0;
 	if (end_waits(c, s, run))
 		return ended_hold(c, s, run);
-	track_key_set(c, job, run);
+	track_end_key_set(c, job, run);
 	if (!track_ignores(c, run, job)) {
 		order = run != NULL && (run->flags & OPEN_RESOURCES_SENT) ?
 		    track_send(c, job) :

@@ -178,7 +178,7 @@ row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 	struct job *job = &s->job;
 	int64_t start_shown = job->key.start;
 
-	track_key_set(c, job, run);
+	track_end_key_set(c, job, run);
 	if (job->state == END_REQUEUED &&
 	    (s->ran == RAN_NEVER || job->end <= start_shown))
 		job->flags |= JOB_NEVER_RAN;

@@ -12,6 +12,9 @@ void track_message_set(struct job *job, const char *text);
  */
 void track_key_set(struct cluster *c, struct job *job,
     const struct open_run *run);
+/* The same of a record with the end. */
+void track_end_key_set(struct cluster *c, struct job *job,
+    const struct open_run *run);
 /*
  * Is the job left out because of its hosts?  run: its open run, or NULL.  A run
  * that was reported stays so when the setting changes: cc-backend would show it

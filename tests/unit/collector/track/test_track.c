@@ -157,7 +157,7 @@ static const struct test_case cases[] = {
 	{ ROW, "RESIZING", 0, 50, 150, 300, "", "10/100 held left" },
 	{ ROW, "RESIZING", 0, 300, 150, 400, "", "10/100 held left" },
 	{ ROW, "COMPLETED", 0, 400, 150, 500,
-	    "end 10/100-500 completed", "" } } },
+	    "end 10/150-500 completed", "" } } },
 
 	{ "before 23.02 a row with a later submission is another run", NULL, {
 	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
@@ -313,6 +313,31 @@ static const struct test_case cases[] = {
 	{ LEFT, NULL, 0, 0, 0, 0, "", "10/160 runs left" },
 	{ ROW, "COMPLETED", 0, 50, 160, 500,
 	    "end 10/160-500 completed", "" } } },
+
+	{ "power-up, then a prolog of the node: the same", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "CONFIGURING", 0, 50, 160, 0, "", "10/100 held" },
+	{ SQUEUE, "R", 0, 0, 160, 0, "confirm 10/160", "10/160 runs" },
+	{ SHOWN, "RUNNING", 0, 50, 160, 0, "", "10/160 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/160 runs left" },
+	{ ROW, "COMPLETED", 0, 50, 160, 500,
+	    "end 10/160-500 completed", "" } } },
+
+	{ "power-up: the run ends before squeue shows it running", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 held left" },
+	{ ROW, "COMPLETED", 0, 50, 160, 180, "end 10/160-180 completed", "" },
+	{ ROW, "COMPLETED", 0, 50, 160, 180, "", "" } } },
+
+	{ "power-up: slurmctld shows that end", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "COMPLETING", 0, 50, 160, 0, "", "10/100 held" },
+	{ SHOWN, "COMPLETED", 0, 50, 160, 180,
+	    "end 10/160-180 completed", "" },
+	{ ROW, "COMPLETED", 0, 50, 160, 180, "", "" } } },
 
 	{ "power-up: a start that was sent stays", NULL, {
 	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },

@@ -486,6 +486,64 @@ put_submitted(struct spool *sp, uint64_t id, int64_t submit, int64_t start,
 	return rc;
 }
 
+/* Puts the held run 43/1000, submitted at 900. */
+static void
+put_held(struct spool *sp, int64_t *row)
+{
+	struct job job;
+
+	record_make(&job, 43, 1000, JOB_UNCONFIRMED, 0, END_NOT);
+	job.submit = 900;
+	CHECK_INT(spool_put(sp, &job, row), PUT_NEW);
+	job_clear(&job);
+}
+
+/*
+ * squeue shows a held run running with another start: the record that confirms the
+ * run has its submission.  Or the run ends before that.
+ */
+static void
+test_hold_moved_confirm(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	struct job job;
+	int64_t row, again;
+
+	put_held(sp, &row);
+	job_init(&job);
+	job.exit_code = -1;
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 43;
+	job.key.start = 1090;
+	job.submit = 900;
+	job.flags = JOB_PARTIAL | JOB_LIVE | JOB_MORE;
+	CHECK_INT(spool_put(sp, &job, &again), PUT_MERGED);
+	job_clear(&job);
+	CHECK_INT(again, row);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.key.start, 1090);
+	CHECK_INT(run.flags & RUN_UNCONFIRMED, 0);
+	/* The script was requested with the old start: the run has it. */
+	CHECK_INT(put_flags(sp, 43, 1000, JOB_PARTIAL, 0, END_NOT, &again),
+	    PUT_KNOWN);
+	CHECK_INT(starts_due(sp), 1);
+	spool_close(sp);
+	file_remove();
+
+	sp = spool_begin_test(1, 0);
+	put_held(sp, &row);
+	CHECK_INT(put_submitted(sp, 43, 900, 1090, 1200, END_COMPLETED),
+	    PUT_MERGED);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(run.key.start, 1090);
+	CHECK_INT(run.end, 1200);
+	CHECK_INT(spool_runs(sp), 1);
+	CHECK_INT(starts_due(sp), 1);
+	spool_close(sp);
+	file_remove();
+}
+
 /* The run is sent under this start. */
 static void
 sent_of(struct spool *sp, uint64_t id, int64_t start, enum run_state state)
@@ -738,6 +796,7 @@ main(void)
 	test_hold();
 	test_forgotten();
 	test_hold_moved();
+	test_hold_moved_confirm();
 	test_moved_to_its_end();
 	test_moved_and_resized();
 	test_last_moved();

@@ -215,5 +215,11 @@ int acct_row_keep(struct accounting *l, struct job_snapshot *s);
 int acct_row_is_kept(struct accounting *l, const struct run_key *key);
 /* The same of any run of the job. */
 int acct_job_is_kept(const struct accounting *l, uint64_t job);
+/*
+ * Is the row, of a later run, to be kept too?  The runs of a job whose earlier runs
+ * are not all read are sent in their order.
+ */
+int acct_row_overtakes(const struct accounting *l,
+    const struct job_snapshot *s);
 
 #endif

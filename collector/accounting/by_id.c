@@ -71,6 +71,8 @@ on_row(struct job_snapshot *s, void *arg)
 	/* A row that waits for details is sent with the details. */
 	if (is_history(c, s) || acct_row_is_kept(l, &s->job.key))
 		return 0;
+	if (acct_row_overtakes(l, s))
+		return acct_row_keep(l, s);
 	if (track_accounting_row(c, s, 0) == ROW_WANTS_STEPS)
 		return steps_keep(l, s);
 	return 0;

@@ -56,6 +56,15 @@ acct_job_is_kept(const struct accounting *l, uint64_t job)
 	return 0;
 }
 
+int
+acct_row_overtakes(const struct accounting *l, const struct job_snapshot *s)
+{
+	uint64_t job = s->job.key.job;
+
+	return s->state->phase == PHASE_ENDED &&
+	    idmap_get(&l->c->earlier, job) != NULL && acct_job_is_kept(l, job);
+}
+
 void
 acct_details_wanted(struct accounting *l, struct details *d)
 {

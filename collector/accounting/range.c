@@ -487,6 +487,8 @@ on_range_row(struct job_snapshot *s, void *arg)
 	if (s->job.user != NULL && strcmp(s->job.user, c->slurm.user) != 0)
 		l->others_seen = 1;
 	lookup_row(c->lookups, s);
+	if (l->range.kind != RANGE_BACKFILL && acct_row_overtakes(l, s))
+		return acct_row_keep(l, s);
 	may = parts_may(l, s);
 	switch (l->range.kind == RANGE_BACKFILL ?
 		track_backfill_row(c, s, may, l->dry_run) :

@@ -1177,19 +1177,26 @@ test_left(void)
 
 /* A restarted job that is found while accounting is read up to now. */
 static void
-restarted_found(void)
+restarted_in(const char *state, int64_t end)
 {
 	struct job_snapshot s;
 
 	c->caught_up = 0;
 	snapshot_init(&s);
-	s.state = state_word((struct span) { "RUNNING", 7 });
+	s.state = state_word((struct span) { state, strlen(state) });
+	s.job.end = end != 0 ? SIM_EPOCH + end : 0;
 	s.job.key.job = 10;
 	s.job.key.start = SIM_EPOCH + 400;
 	s.job.submit = SIM_EPOCH + 250;
 	s.job.restarts = 1;
 	(void)track_snapshot(c, &s);
 	snapshot_clear(&s);
+}
+
+static void
+restarted_found(void)
+{
+	restarted_in("RUNNING", 0);
 }
 
 static void
@@ -1231,6 +1238,28 @@ test_kept_before_later(void)
 	CHECK(idmap_get(&c->work.confirm, 10) != NULL);
 	squeue_runs();
 	CHECK_STR(sim_said(), "confirm 10/400");
+
+	/* So does its end. */
+	begin();
+	c->slurm.min_job_age = 3600;
+	acct_poll(acct, 0);
+	restarted_in("COMPLETED", 500);
+	sim_answer("sacct",
+	    rows(ROW(10, "NODE_FAIL", 100, 200),
+		sim_sacct_row(OTHER, 10, "COMPLETED", 250, 400, 500), ""));
+	acct_kick(acct);
+	sim_answer("sacct",
+	    rows(ROW(10, "NODE_FAIL", 100, 200),
+		sim_sacct_row(OTHER, 10, "COMPLETED", 250, 400, 500), ""));
+	CHECK_STR(sim_said(), "held 10/400, answered 10 ended known");
+	d = sim_keep(details_new(c, on_details, NULL));
+	acct_details_wanted(acct, d);
+	details_start(d, 0, now_ms());
+	sim_answer_failed("scontrol", "",
+	    "slurm_load_jobs error: Invalid job id specified");
+	CHECK_STR(sim_said(),
+	    "end 10/100-200 node_fail, end 10/400-500 completed, watermark "
+	    "1000");
 }
 
 #define STORM 300 /* runs whose prolog fails; 256 wait for their steps */

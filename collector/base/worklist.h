@@ -23,6 +23,7 @@ struct script_request {
 	struct run_key key;
 	uint64_t job;	/* whose script runs */
 	uint64_t group; /* array or heterogeneous job; 0 = none */
+	int64_t submit; /* epoch; 0 = unknown */
 	unsigned tries; /* commands that failed */
 	int64_t due;	/* monotonic ms of the next try */
 };

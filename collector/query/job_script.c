@@ -41,7 +41,8 @@ struct script_fetch {
 
 struct group_script {
 	uint64_t job;
-	char *text; /* owned; NULL = it has none */
+	int64_t submit; /* Slurm may use the job id again */
+	char *text;	/* owned; NULL = it has none */
 };
 
 struct scripts {
@@ -95,26 +96,29 @@ send_script(struct scripts *s, const struct run_key *key, const char *text)
 }
 
 static const struct group_script *
-group_find(const struct scripts *s, uint64_t job)
+group_find(const struct scripts *s, const struct script_request *want)
 {
 	unsigned i;
 
 	for (i = 0; i < GROUPS_KEPT; i++)
-		if (job != 0 && s->groups[i].job == job)
+		if (want->group != 0 && s->groups[i].job == want->group &&
+		    s->groups[i].submit == want->submit)
 			return &s->groups[i];
 	return NULL;
 }
 
 static void
-group_keep(struct scripts *s, uint64_t job, const char *text)
+group_keep(struct scripts *s, const struct script_request *want,
+    const char *text)
 {
 	struct group_script *a = &s->groups[s->turn];
 
-	if (job == 0 || text == NULL || group_find(s, job) != NULL)
+	if (want->group == 0 || text == NULL || group_find(s, want) != NULL)
 		return;
 	free(a->text);
 	a->text = strdup(text);
-	a->job = a->text != NULL ? job : 0;
+	a->job = a->text != NULL ? want->group : 0;
+	a->submit = want->submit;
 	s->turn = (s->turn + 1) % GROUPS_KEPT;
 }
 
@@ -226,7 +230,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 	}
 	if (last) {
 		send_script(s, &f->want->key, text);
-		group_keep(s, f->want->group, text);
+		group_keep(s, f->want, text);
 	} else
 		f->want = NULL;
 	free(text);
@@ -286,7 +290,7 @@ new_fetches(struct scripts *s)
 	if (work->more_runs || outbox_scarce(s->c->outbox))
 		return;
 	while ((want = *p) != NULL && (f = fetch_free(s)) != NULL) {
-		a = group_find(s, want->group);
+		a = group_find(s, want);
 		if (a == NULL && is_coming(s, want->group)) {
 			p = &want->next;
 			continue;
@@ -329,7 +333,7 @@ retry_due(struct scripts *s)
 	s->retries = want->next;
 	s->n_retries--;
 	want->next = NULL;
-	a = group_find(s, want->group);
+	a = group_find(s, want);
 	if (a == NULL && fetch_start(f, want) == 0)
 		return;
 	send_script(s, &want->key, a != NULL ? a->text : NULL);

@@ -249,6 +249,7 @@ send_start(struct cluster *c, struct job_snapshot *s)
 	 */
 	script->job = job->het_job != 0 ? job->het_job : job->key.job;
 	script->group = job->het_job != 0 ? job->het_job : job->array_job;
+	script->submit = job->submit;
 	worklist_script(&c->work, script);
 	wake(c);
 	return order;

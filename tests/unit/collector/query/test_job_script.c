@@ -28,7 +28,7 @@ begin(const char *max_bytes)
 
 /* A run that has just begun. */
 static void
-want(uint64_t job, uint64_t group)
+want_submitted(uint64_t job, uint64_t group, int64_t submit)
 {
 	struct script_request *request = calloc(1, sizeof(*request));
 
@@ -37,8 +37,15 @@ want(uint64_t job, uint64_t group)
 	request->key.start = SIM_EPOCH;
 	request->job = job;
 	request->group = group;
+	request->submit = submit;
 	worklist_script(&c->work, request);
 	scripts_kick(scripts);
+}
+
+static void
+want(uint64_t job, uint64_t group)
+{
+	want_submitted(job, group, SIM_EPOCH);
 }
 
 static void
@@ -182,6 +189,23 @@ test_again_bounded(void)
 	pass(1000);
 	CHECK_STR(sim_asked(), "");
 	CHECK_INT(scripts_waiting(scripts), 0);
+}
+
+/* Slurm has used the id of an array again: the new array has another script. */
+static void
+test_group_id_again(void)
+{
+	begin("100");
+	want(10, 7);
+	sim_answer("scontrol", SCRIPT);
+	want(11, 7);
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "script 10/0, script 11/0");
+	want_submitted(12, 7, SIM_EPOCH + 500);
+	CHECK_STR(sim_args("scontrol"), "write batch_script 12 -");
+	sim_answer("scontrol", "#!/bin/sh\nanother\n");
+	CHECK_STR(sim_said(), "script 12/0");
+	CHECK_STR(sim_script(), "#!/bin/sh\nanother\n");
 }
 
 /* Two requests for one run are repeated as one. */
@@ -355,6 +379,7 @@ main(void)
 	test_none();
 	test_again();
 	test_again_bounded();
+	test_group_id_again();
 	test_again_twice();
 	test_again_array();
 	test_cut();

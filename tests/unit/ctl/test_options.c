@@ -221,6 +221,13 @@ test_socket(void)
 	CHECK_STR(socket_of("{\"pidFilePath\": \"/run/x/b.pid\","
 			    "\"ctlSockPath\": \"/run/c\"}"),
 	    "/run/c");
+	/* The keys may be after the error. */
+	CHECK(socket_of("") == NULL);
+	CHECK(socket_of("{\"ccRestUrl\": \"http://a\" "
+			"\"pidFilePath\": \"/run/x/b.pid\"}") == NULL);
+	CHECK(socket_of("{\"ccRestUrl\": \"http://a\"") == NULL);
+	CHECK_STR(socket_of("{\"pidFilePath\": \"/run/x/b.pid\", }"),
+	    "/run/x/b.ctl.sock");
 	args.socket = NULL;
 	args.config = "/nonexistent";
 	CHECK_INT(socket_find(&args, reason, sizeof(reason)), -1);

@@ -206,7 +206,10 @@ tcp_listen_at(struct setup *setup, const struct addrinfo *ai,
 	return 0;
 }
 
-/* A name may have IPv4 and IPv6 addresses, as localhost has. */
+/*
+ * A name may have IPv4 and IPv6 addresses, as localhost has.  0, -1 with errno,
+ * or -2 (logged).
+ */
 static int
 tcp_listen_host(struct setup *setup, const struct conf_address *a)
 {
@@ -219,7 +222,7 @@ tcp_listen_host(struct setup *setup, const struct conf_address *a)
 	if (rc != 0) {
 		log_errorx("host \"%s\" of prepSockListenPath: %s", a->host,
 		    gai_strerror(rc));
-		return -1;
+		return -2;
 	}
 	for (ai = list; ai != NULL && rc == 0; ai = ai->ai_next) {
 		if (is_repeated(list, ai))
@@ -249,7 +252,7 @@ tcp_listen(struct setup *setup, const struct conf_address *a)
 	if (rc == -1)
 		log_error("cannot listen on host \"%s\" port %s", a->host,
 		    a->port);
-	return rc;
+	return rc == 0 ? 0 : -1;
 }
 
 static int

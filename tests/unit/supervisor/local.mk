@@ -36,7 +36,8 @@ test_host_check_SOURCES = tests/unit/supervisor/system/test_host_check.c
 test_host_check_LDADD = $(SYSTEM_LIBS)
 check_PROGRAMS += test_sockets
 TESTS += test_sockets
-test_sockets_SOURCES = tests/unit/supervisor/system/test_sockets.c
+test_sockets_SOURCES = tests/unit/supervisor/system/test_sockets.c \
+	tests/unit/supervisor/system/log_capture.h
 test_sockets_LDADD = $(SYSTEM_LIBS)
 check_PROGRAMS += test_log_output test_log_pipe
 TESTS += test_log_output test_log_pipe

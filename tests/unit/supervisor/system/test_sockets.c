@@ -9,12 +9,15 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "supervisor/system/system.h"
 #include "tests/unit/check.h"
+#include "tests/unit/supervisor/system/log_capture.h"
 
 static char folder[] = "/tmp/test_sockets.XXXXXX";
 static char hook_path[64], ctl_path[64], other_path[64];
@@ -129,6 +132,27 @@ test_linger(void)
 	conf_clear(&conf);
 }
 
+/* The log has the reason of the resolver, and not an errno of another call. */
+static void
+test_unknown_host(void)
+{
+	struct setup setup;
+	struct conf conf;
+	const char *log;
+
+	setup_init(&setup);
+	conf_make(&conf, "tcp:a..b:7045");
+	log_init("test_sockets", LOG_LEVEL_ERROR);
+	capture_begin();
+	errno = EEXIST;
+	CHECK_INT(sockets_open(&setup, &conf), -1);
+	log = capture_end();
+	log_init("test_sockets", LOG_LEVEL_FATAL);
+	CHECK(strstr(log, "host \"a..b\" of prepSockListenPath: ") != NULL);
+	CHECK(strstr(log, "cannot listen") == NULL);
+	conf_clear(&conf);
+}
+
 static unsigned
 mode_of(const char *path)
 {
@@ -185,6 +209,7 @@ main(void)
 	snprintf(other_path, sizeof(other_path), "%s/other", folder);
 	test_shut_down();
 	test_linger();
+	test_unknown_host();
 	test_ctl_mode();
 	rmdir(folder);
 	return check_done();

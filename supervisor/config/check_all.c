@@ -144,6 +144,29 @@ check_sockets(struct conf_parse *p)
 		    "must have at most 107 bytes, is %.200s", ctl);
 }
 
+/* Else the start would take its own socket for that of another daemon. */
+static void
+check_metrics(struct conf_parse *p)
+{
+	struct conf_address listen, metrics;
+	const char *name = name_of(CONF_METRICS_LISTEN);
+
+	if (!conf_is_set(p, CONF_METRICS_LISTEN) ||
+	    conf_metrics_address(conf_str(&p->conf, CONF_METRICS_LISTEN),
+		&metrics) == -1 ||
+	    metrics.kind != CONF_ADDRESS_UNIX)
+		return;
+	if (strcmp(metrics.path, conf_str(&p->conf, CONF_CTL_SOCK)) == 0)
+		conf_error(p, name, NULL,
+		    "must not be the path of ctlSockPath");
+	if (conf_address_parse(conf_str(&p->conf, CONF_PREP_LISTEN), &listen) ==
+		0 &&
+	    listen.kind == CONF_ADDRESS_UNIX &&
+	    strcmp(metrics.path, listen.path) == 0)
+		conf_error(p, name, NULL,
+		    "must not be the path of prepSockListenPath");
+}
+
 /* 1 when path is dir or below it. */
 static int
 covers(const char *dir, const char *path)
@@ -220,6 +243,7 @@ conf_check_all(struct conf_parse *p)
 	check_rest(p);
 	check_nats(p);
 	check_sockets(p);
+	check_metrics(p);
 	check_extra_paths(p);
 	check_clusters(p);
 	check_script(p);

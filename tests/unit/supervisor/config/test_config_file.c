@@ -428,6 +428,13 @@ static const struct {
 	{ MINIMAL ", \"natsCertFile\": \"/dev/null\" }", NULL, NULL },
 	{ MINIMAL ", \"ccRestJwtFile\": \"/x\" }", "ccRestJwt is given, too",
 	    NULL },
+	{ MINIMAL ", \"metricsListen\": "
+		  "\"unix:/run/cc-slurm-adapter/daemon.sock\" }",
+	    "metricsListen: must not be the path of prepSockListenPath", NULL },
+	{ MINIMAL ", \"metricsListen\": \"/run/cc-slurm-adapter/ctl.sock\" }",
+	    "metricsListen: must not be the path of ctlSockPath", NULL },
+	{ MINIMAL ", \"metricsListen\": \"/run/cc-slurm-adapter/m.sock\" }",
+	    NULL, NULL },
 	{ MINIMAL ", \"ccRestCaFile\": \"/nowhere/ca\" }",
 	    "/nowhere/ca: No such file", NULL },
 };

@@ -234,6 +234,21 @@ cluster_take(struct backfill *b, const char *name)
 	return -1;
 }
 
+/* Why cluster_take() has found none.  Slurm's answers put them in the spool. */
+static const char *
+cluster_missing(const struct backfill *b, const char *name)
+{
+	struct run_key second;
+	int64_t cursor;
+
+	if (*name != '\0')
+		return "unknown cluster, or not in the key clusters";
+	return spool_cluster(b->s->spool, 1, &second, &cursor) ?
+	    "there are several clusters: use --cluster" :
+	    "the cluster is not known yet: Slurm has not answered; run "
+	    "cc-slurm-adapterctl status";
+}
+
 /* NULL, or why the backfill cannot begin. */
 static const char *
 begin(struct backfill *b, const struct ctl_request *req)
@@ -250,9 +265,7 @@ begin(struct backfill *b, const struct ctl_request *req)
 	    !spool_policy(b->s->spool)->to[DEST_NATS])
 		return "natsServer is not configured";
 	if (cluster_take(b, req->text) == -1)
-		return *req->text != '\0' ?
-		    "unknown cluster, or not in the key clusters" :
-		    "there are several clusters: use --cluster";
+		return cluster_missing(b, req->text);
 	b->from = b->at = req->a;
 	b->nats_until = req->b < now ? req->b : now;
 	b->nats = (req->flags & CTL_FLAG_NATS) != 0;

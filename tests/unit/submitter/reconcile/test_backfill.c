@@ -504,6 +504,22 @@ test_removed_cluster(void)
 	end();
 }
 
+/* Slurm has not answered: the spool has no cluster that may be read. */
+static void
+test_no_cluster_yet(void)
+{
+	struct ctl_request req = { .a = FROM, .b = TO };
+
+	begin();
+	sim.clusters = (struct cluster_names) { .names = { "beta" },
+		.n = 1,
+		.configured = 1 };
+	backfill_ctl(sim.backfill, 1, &req);
+	CHECK_INT(sim.backfill->active, 0);
+	CHECK(strstr(sim_told(), "the cluster is not known yet") != NULL);
+	end();
+}
+
 /* ClusterName was changed: what was read is sent, and the next command begins. */
 static void
 test_cluster_gone(void)
@@ -1117,6 +1133,7 @@ main(void)
 	test_late_watermark();
 	test_late_end();
 	test_removed_cluster();
+	test_no_cluster_yet();
 	test_no_answer();
 	test_cluster_gone();
 	test_cluster_gone_dry();

@@ -41,6 +41,7 @@ struct walk {
 	uint64_t more; /* rows beyond the limit, once the walk is over */
 	/* the walk goes on after the limit, to count the rows */
 	int counts;
+	enum dest dest; /* of the rows */
 	/* a reload retries the runs, no admin */
 	int by_itself;
 };
@@ -437,10 +438,10 @@ drop_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (!is_wanted(k, run))
 		return 0;
 	log_notice("%s: an admin drops it; its state was \"%s\": %s",
-	    run_key_text(&run->key), run_state_label(run->state[DEST_REST]),
+	    run_key_text(&run->key), run_state_label(run->state[k->dest]),
 	    run->reason);
 	k->done++;
-	return spool_finish(sp, run) == 0 && --k->left > 0 ? 0 : -1;
+	return spool_drop(sp, run, k->dest) == 0 && --k->left > 0 ? 0 : -1;
 }
 
 static void
@@ -452,11 +453,14 @@ rejected_walk(struct walk *k, spool_fn *fn)
 	size_t i;
 
 	k->left = UINT32_MAX;
-	for (d = 0; d < DEST__COUNT; d++)
+	for (d = 0; d < DEST__COUNT; d++) {
+		k->dest = (enum dest)d;
 		for (i = 0; i < 2; i++)
-			state_walk(k, (enum dest)d, states[i], fn);
+			state_walk(k, k->dest, states[i], fn);
+	}
+	k->dest = DEST_REST;
 	if (fn == drop_one)
-		state_walk(k, DEST_REST, STOPPED_BY_OTHERS, fn);
+		state_walk(k, k->dest, STOPPED_BY_OTHERS, fn);
 	commit_soon(k->s->commit);
 	wake(k->s, WAKE_DELIVERY);
 }

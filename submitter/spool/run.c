@@ -307,6 +307,26 @@ spool_finish_false_start(struct spool *sp, struct spool_run *run)
 	return finish(sp, run, 1);
 }
 
+/* Has the destination something to get, now or when the run ends? */
+static int
+is_waiting(enum run_state state)
+{
+	return state != RUN_NONE && state != RUN_DONE &&
+	    state != START_REJECTED && state != STOP_REJECTED &&
+	    state != STOPPED_BY_OTHERS;
+}
+
+int
+spool_drop(struct spool *sp, struct spool_run *run, enum dest dest)
+{
+	enum dest other = dest == DEST_REST ? DEST_NATS : DEST_REST;
+
+	if (!is_waiting(run->state[other]))
+		return spool_finish(sp, run);
+	run_move(sp, run, dest, RUN_EVENT_DISCARDED, DUE_NOW, "");
+	return spool_save(sp, run);
+}
+
 static int
 is_finished(const struct spool_run *run)
 {

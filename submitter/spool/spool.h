@@ -401,6 +401,12 @@ int spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
     const void *p, size_t n);
 /* Deletes the row and adds a tombstone, whatever is still to be delivered. */
 int spool_finish(struct spool *sp, struct spool_run *run);
+/*
+ * An admin drops the run, which this destination has rejected, or which another
+ * client has stopped.  What the other destination still has to get is kept.
+ * 0 or -1.
+ */
+int spool_drop(struct spool *sp, struct spool_run *run, enum dest dest);
 /* Deletes a tombstone: the run may be stored again. */
 int spool_reopen(struct spool *sp, const struct run_key *key);
 /* Deletes the row without a tombstone: no source has the run. */

@@ -63,6 +63,7 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_REPUBLISHED] = "published again by an admin",
 	[RUN_EVENT_CHANGED] = "record changed (stream)",
 	[RUN_EVENT_TO_STREAM] = "published to a stream instead",
+	[RUN_EVENT_DISCARDED] = "dropped by an admin",
 };
 
 /* One row for each event and the states that it leads from. */
@@ -119,6 +120,10 @@ static const struct {
 	    1 },
 	{ BOTH, RUN_EVENT_RETRY, S(STOP_REJECTED), STOP_DUE, STOP_DUE, 1 },
 	{ REST, RUN_EVENT_REPAIR, S(STOPPED_BY_OTHERS), DELETE_DUE, DELETE_DUE,
+	    1 },
+	{ BOTH, RUN_EVENT_DISCARDED, S(START_REJECTED) | S(STOP_REJECTED),
+	    RUN_NONE, RUN_NONE, 1 },
+	{ REST, RUN_EVENT_DISCARDED, S(STOPPED_BY_OTHERS), RUN_NONE, RUN_NONE,
 	    1 },
 	/* answers to a start */
 	{ REST, RUN_EVENT_ACCEPTED, DUE, STARTED, STOP_BLOCKED, 1 },

@@ -14,6 +14,13 @@ test_explain_SOURCES = tests/unit/submitter/test_explain.c \
 test_explain_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_explain_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_drop
+TESTS += test_drop
+test_drop_SOURCES = tests/unit/submitter/test_drop.c \
+	$(SUBMITTER_SIMULATION)
+test_drop_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_drop_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_stops_due
 TESTS += test_stops_due
 test_stops_due_SOURCES = tests/unit/submitter/test_stops_due.c \

@@ -133,7 +133,8 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 	if (ended == RUN_NONE && !is_final(state))
 		CHECK(event == RUN_EVENT_OPTED_OUT ||
 		    event == RUN_EVENT_QUARANTINED ||
-		    event == RUN_EVENT_TO_STREAM);
+		    event == RUN_EVENT_TO_STREAM ||
+		    event == RUN_EVENT_DISCARDED);
 	/* No stop goes before its start is known to be committed. */
 	if (dest == DEST_REST && ended == STOP_DUE)
 		CHECK(event == RUN_EVENT_LISTED ||

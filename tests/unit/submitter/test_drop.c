@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* `drop` removes what was rejected, and nothing that is still to be delivered. */
+#include "config.h"
+
+#include <string.h>
+
+#include "submitter/ctl.h"
+#include "submitter/spool/transition.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define JOB 7
+
+static struct spool_run
+run_of(void)
+{
+	struct run_key key = { "alpha", JOB, 1000 };
+	struct spool_run run;
+
+	memset(&run, 0, sizeof(run));
+	spool_find(sim.spool, &key, &run);
+	return run;
+}
+
+/* A run for both destinations; NATS waits for its broker. */
+static void
+begin(int64_t end)
+{
+	sim_begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim_put(JOB, 1000, end);
+}
+
+static void
+reject(enum dest dest)
+{
+	struct spool_run run = run_of();
+
+	CHECK_INT(run_move(sim.spool, &run, dest, RUN_EVENT_REJECTED, DUE_NOW,
+		      "rejected"),
+	    0);
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+}
+
+static void
+drop(const char *told)
+{
+	struct ctl_request req = { .verb = CTL_DROP, .n_ids = 1 };
+
+	req.ids[0] = JOB;
+	sim_told();
+	sim.w->arg = &sim;
+	ctl_on_request(sim.w, 1, &req);
+	CHECK_STR(sim_told(), told);
+}
+
+/* The message is too long for NATS; the start waits for cc-backend. */
+static void
+test_start_due(void)
+{
+	begin(2000);
+	reject(DEST_NATS);
+	drop("ok: 1 runs were dropped\n");
+	CHECK_INT(sim_state(JOB, 1000), START_DUE_ENDED);
+	CHECK_INT(run_of().state[DEST_NATS], RUN_NONE);
+	drop("ok: 0 runs were dropped\n");
+	sim_end();
+}
+
+/* The run is open in cc-backend: its stop is sent, and then it is done. */
+static void
+test_open(void)
+{
+	begin(0);
+	reject(DEST_NATS);
+	sim_connect();
+	spool_policy(sim.spool)->wait_commit = 0;
+	wake(&sim, WAKE_DELIVERY);
+	sim_run(0);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(JOB, 1000), START_COMMITTED);
+	drop("ok: 1 runs were dropped\n");
+	CHECK_INT(sim_state(JOB, 1000), START_COMMITTED);
+	sim_put(JOB, 1000, 2000);
+	wake(&sim, WAKE_DELIVERY);
+	sim_run(0);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":7,\"startTime\":1000}");
+	CHECK_INT(sim_state(JOB, 1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
+/* cc-backend rejects the start; the message still waits for the broker. */
+static void
+test_nats_due(void)
+{
+	struct spool_run run;
+
+	begin(2000);
+	reject(DEST_REST);
+	drop("ok: 1 runs were dropped\n");
+	run = run_of();
+	CHECK_INT(run.state[DEST_REST], RUN_NONE);
+	CHECK_INT(run.state[DEST_NATS], START_DUE_ENDED);
+	sim_end();
+}
+
+/* Both have rejected the run: nothing is left of it. */
+static void
+test_both(void)
+{
+	begin(2000);
+	reject(DEST_REST);
+	reject(DEST_NATS);
+	drop("ok: 1 runs were dropped\n");
+	CHECK_INT(sim_state(JOB, 1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
+int
+main(void)
+{
+	log_set_level(LOG_LEVEL_FATAL);
+	test_start_due();
+	test_open();
+	test_nats_due();
+	test_both();
+	return check_done();
+}

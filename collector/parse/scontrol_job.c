@@ -226,6 +226,7 @@ life_parse(struct span *s, struct job_snapshot *out)
 	struct job *job = &out->job;
 	struct span v;
 	const char *p;
+	uint32_t batch = 0;
 	int64_t end = 0;
 
 	/* The name of an account can contain blanks, but not " QOS=". */
@@ -244,7 +245,9 @@ life_parse(struct span *s, struct job_snapshot *out)
 	if (!span_is(v, "None"))
 		job->reason = span_text(v, TEXT_MAX);
 	number_u32(token_value(s, " Restarts="), &job->restarts);
-	out->batch = span_is(token_value(s, " BatchFlag="), "1");
+	/* After a crash of a node slurmctld increments it. */
+	number_u32(token_value(s, " BatchFlag="), &batch);
+	out->batch = batch > 0;
 	v = token_value(s, " ExitCode=");
 	if (out->state->phase == PHASE_ENDED)
 		job->exit_code = snapshot_exit(out, exit_status(v));

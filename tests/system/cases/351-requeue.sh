@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Requeued, resized and suspended jobs of a real Slurm: a requeued run that
 # cc-backend refuses is reported and harms nobody; two runs of one id that wait
-# together arrive both, oldest first, their stops behind both starts; a
-# resized or suspended job stays one run.
+# together arrive both, oldest first, their stops behind both starts; a job that
+# runs again after its node crashed has its job script; a resized or suspended job
+# stays one run.
 . "$(dirname "$0")/../lib/lib.sh"
 test_begin "requeued, resized, suspended"
 need_fake
-lab_up
+lab_up LAB_CONF=BatchStartTimeout=1
 COMMIT=3
 backend_up
 conf slurmPollInterval=1 ccPollInterval=5 slurmQueryDelay=0
@@ -25,6 +26,7 @@ requeue() {
 	scontrol update jobid="$1" StartTime=now
 }
 second_runs() { job_state_is "$1" RUNNING && scontrol show job "$1" | grep -q 'Restarts=1'; }
+ran_for() { [ $(($(date +%s) - $(SLURM_TIME_FORMAT=%s squeue -h -j "$1" -o %S))) -ge "$2" ]; }
 
 # after its first run is committed there cc-backend refuses the second
 again=$(batch labalice "sleep 10" -n1 --requeue)
@@ -70,6 +72,20 @@ for job in "$small" "$pause"; do
 	is "job $job ends when Slurm says" [ "$(stop_of "$job")" = \
 	    "$(SLURM_TIME_FORMAT=%s sacct -D -X -n -P -j "$job" -o end | tail -n 1)" ]
 done
+
+# slurmctld misses the job on its node, BatchStartTimeout + MessageTimeout after its start
+suite_down
+crash=$(batch labbob "[ -n \"\$SLURM_RESTART_COUNT\" ] || sleep 40" -n1 -w n4 --requeue)
+is "(while the suite is down a job runs)" wait_for 40 job_state_is "$crash" RUNNING
+wait_for 30 ran_for "$crash" 13
+lab ctl crash slurmd:n4
+lab ctl start slurmd:n4
+is "(its node crashes)" wait_for 60 job_state_is "$crash" PENDING
+scontrol update jobid="$crash" StartTime=now
+suite_up
+is "both runs arrive after a crash" wait_for 90 effects_are "$crash" "start start stop stop"
+scripts_are() { [ "$(grep "\"jobId\":$1," "$LEDGER" | grep '"effect":"start"' | grep -c '"jobScript":"#!')" = "$2" ]; }
+is "the second one has its job script" scripts_are "$crash" 1
 ctl drop "$again" >/dev/null
 is "dropped: the list is empty" wait_for 5 rejected_is "$again" 0
 test_end

@@ -355,6 +355,37 @@ test_forged_name(void)
 	snapshot_clear(&s);
 }
 
+/* slurmctld increments BatchFlag when a node has crashed. */
+static void
+test_batch(void)
+{
+	static const struct {
+		const char *flag;
+		int batch;
+	} flags[] = { { " BatchFlag=0", 0 }, { " BatchFlag=1", 1 },
+		{ " BatchFlag=2", 1 }, { " BatchFlag=x", 0 }, { "", 0 } };
+	char text[1024];
+	struct job_snapshot s;
+	size_t i;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		snprintf(text, sizeof(text),
+		    "JobId=7 JobName=x UserId=a(1) GroupId=a(1) MCS_label=N/A "
+		    "Account=p QOS=n JobState=RUNNING Reason=None Restarts=1%s "
+		    "ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=100 "
+		    "StartTime=200 EndTime=500 Partition=main NodeList=n1 "
+		    "NumNodes=1 NumCPUs=2 TRES=cpu=2,node=1 CoreSpec=* "
+		    "JOB_GRES=(null)   Nodes=n1 CPU_IDs=0-1 Mem=0 GRES= "
+		    "MinCPUsNode=1 OverSubscribe=OK Network=(null) Command=x\n",
+		    flags[i].flag);
+		snapshot_init(&s);
+		CHECK_INT(scontrol_record(S(text), S("x"), &how, &s),
+		    RECORD_GOOD);
+		CHECK_INT(s.batch, flags[i].batch);
+		snapshot_clear(&s);
+	}
+}
+
 static void
 test_sharing(void)
 {
@@ -448,6 +479,7 @@ main(void)
 	test_records();
 	test_forged();
 	test_forged_name();
+	test_batch();
 	test_sharing();
 	test_versions();
 	free(file);

@@ -143,7 +143,7 @@ record_apply(struct intake *b, struct reader *r, int *bad)
 	job_read(r, &job);
 	*bad = rd_end(r) == -1;
 	past = !*bad && (job.flags & JOB_BACKFILL) != 0;
-	if (!*bad && (job.flags & JOB_DRY_RUN)) {
+	if (!*bad && job.key.job != 0 && (job.flags & JOB_DRY_RUN)) {
 		b->ops->dryrun_record(s, &job);
 		rc = PUT_KNOWN;
 	} else if (!*bad && record_fits(b, &job, len))

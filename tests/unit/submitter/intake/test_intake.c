@@ -33,7 +33,7 @@ static struct submitter s, kept[TESTS_MAX] __attribute__((used));
 static unsigned n_kept;
 static struct worker worker;
 static struct channel *collector; /* its end in the submitter */
-static int far, broken, n_unknown, n_ended, n_backfilled;
+static int far, broken, n_unknown, n_ended, n_backfilled, n_dryrun;
 static uint64_t seq;
 
 static void
@@ -60,6 +60,7 @@ on_backfill_record(struct submitter *sub, enum spool_put put)
 static void
 on_dryrun_record(struct submitter *sub, const struct job *job)
 {
+	n_dryrun++;
 }
 
 static void
@@ -188,7 +189,7 @@ receive(enum msg_type type, struct writer *w)
 }
 
 static void
-record(const char *cluster, uint64_t id)
+record_with(const char *cluster, uint64_t id, unsigned flags)
 {
 	struct job job;
 	struct writer w;
@@ -197,7 +198,7 @@ record(const char *cluster, uint64_t id)
 	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
 	job.key.job = id;
 	job.key.start = START;
-	job.flags = JOB_HAS_START | JOB_LIVE;
+	job.flags = JOB_HAS_START | flags;
 	job.submit = START - 1;
 	job_add_host(&job, "n1");
 	job.user = strdup("alice");
@@ -207,6 +208,12 @@ record(const char *cluster, uint64_t id)
 	job_write(&w, &job);
 	job_clear(&job);
 	receive(MSG_RECORD, &w);
+}
+
+static void
+record(const char *cluster, uint64_t id)
+{
+	record_with(cluster, id, JOB_LIVE);
 }
 
 static void
@@ -291,6 +298,21 @@ test_configured(void)
 	not_found("alpha", "beta");
 	CHECK_INT(n_unknown, 1);
 	CHECK_INT(broken, 1);
+	end();
+}
+
+/* A dry run gets no run of another cluster, and none without a job id. */
+static void
+test_dry_run(void)
+{
+	begin("[\"alpha\"]");
+	n_dryrun = 0;
+	record_with("alpha", 7, JOB_BACKFILL | JOB_DRY_RUN);
+	CHECK_INT(n_dryrun, 1);
+	CHECK_INT(has_run("alpha", 7), 0);
+	record_with("gamma", 7, JOB_BACKFILL | JOB_DRY_RUN);
+	record_with("gamma", 0, JOB_BACKFILL | JOB_DRY_RUN);
+	CHECK_INT(n_dryrun, 1);
 	end();
 }
 
@@ -859,6 +881,7 @@ main(void)
 	if (mkdtemp(dir) == NULL || chdir(dir) == -1)
 		return 1;
 	test_configured();
+	test_dry_run();
 	test_backfill_ended();
 	test_learned();
 	test_full_table();

@@ -36,8 +36,9 @@ config_error(const char *config)
 	/* The file may have secrets: only buf has its bytes. */
 	setvbuf(f, NULL, _IONBF, 0);
 	json_scan_init(&s, '{', text, sizeof(text), on_event, NULL);
-	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
-		(void)json_scan_feed(&s, buf, n);
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0 &&
+	    json_scan_feed(&s, buf, n) == NULL)
+		continue;
 	fclose(f);
 	explicit_bzero(buf, sizeof(buf));
 	explicit_bzero(text, sizeof(text));

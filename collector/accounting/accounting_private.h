@@ -216,8 +216,8 @@ int acct_row_is_kept(struct accounting *l, const struct run_key *key);
 /* The same of any run of the job. */
 int acct_job_is_kept(const struct accounting *l, uint64_t job);
 /*
- * Is the row, of a later run, to be kept too?  The runs of a job whose earlier runs
- * are not all read are sent in their order.
+ * Does an earlier run of the same job have a kept row?  Then this row is kept, too:
+ * cc-backend refuses an earlier run after a later one.
  */
 int acct_row_overtakes(const struct accounting *l,
     const struct job_snapshot *s);

@@ -16,6 +16,9 @@
 #include "submitter/nats/nats.h"
 #include "submitter/spool/spool.h"
 
+/* ms that a row or a job script waits for a stream that does not accept records */
+#define HELD_WAIT 30000
+
 struct commit_check;
 struct conflict;
 struct meta_delivery;

@@ -33,8 +33,6 @@
 #define PERMISSION_WAIT 60000
 /* ms; when all of the room is used by messages that have no result */
 #define ROOM_WAIT 10000
-/* ms that a row waits behind others of a stream that does not accept records */
-#define HELD_WAIT 30000
 /* pages of rows whose streams do not accept records, before other work */
 #define HELD_PAGES 16
 

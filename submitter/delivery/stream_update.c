@@ -20,7 +20,6 @@
 /* ms until the next try; an admin has to grant a permission */
 #define UPDATE_WAIT	5000
 #define PERMISSION_WAIT 60000
-#define HELD_WAIT	30000 /* the stream does not accept records */
 
 void
 stream_update_expect(struct submitter *s, const struct spool_run *run)

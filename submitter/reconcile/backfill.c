@@ -26,7 +26,8 @@
 #define PROGRESS_MAX 448 /* bytes of the progress as text */
 #define GAP_MS	     200 /* between two chunks */
 /* ms for a dry run: the admin tool waits 10 minutes */
-#define DRYRUN_MS 570000
+#define DRYRUN_MS  570000
+#define NO_CLUSTER "Slurm has no cluster of this name any more"
 
 /* --- chunks --- */
 
@@ -160,8 +161,6 @@ backfill_record(struct backfill *b, enum spool_put put)
 		window_soon(b, RETRY_MS);
 	}
 }
-
-#define NO_CLUSTER "Slurm has no cluster of this name any more"
 
 /* ClusterName or the key clusters has changed.  What was read is sent. */
 static void

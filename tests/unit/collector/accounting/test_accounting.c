@@ -1239,7 +1239,7 @@ test_kept_before_later(void)
 	squeue_runs();
 	CHECK_STR(sim_said(), "confirm 10/400");
 
-	/* So does its end. */
+	/* The end of the later run waits for the kept row, too. */
 	begin();
 	c->slurm.min_job_age = 3600;
 	acct_poll(acct, 0);

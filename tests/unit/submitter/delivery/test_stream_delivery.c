@@ -622,7 +622,7 @@ test_held_script(void)
 	sim_end();
 }
 
-/* What waited for edit_meta of cc-backend is no job script. */
+/* A field that waited for edit_meta is dropped, not published as a job script. */
 static void
 test_other_field(void)
 {

@@ -13,14 +13,14 @@ need_fake
 clock=$T/clock
 clock_new "$clock"
 COMMIT=1
-backend_up
 shows() { [ $(($(slurm_shows) - $1)) -ge 0 ]; }
 runs() { job_state_is "$1" RUNNING; }
 all_since() {	# WHAT EPOCH N: as Slurm says, by Slurm's clock
 	is "$1" by "$clock" compare --since "$2" --short 3 --wait 40 --expect "$3" --quiet
 }
 
-# change ZONE UTC: at that second summer time begins or ends there
+# change ZONE UTC: at that second summer time begins or ends there.  Each zone has a
+# cc-backend of its own, because all of them use the same job ids.
 change() {
 	local at=0 across before after down
 	export TZ=$1
@@ -29,7 +29,10 @@ change() {
 	step "$clock" $((at - 300 - $(date +%s)))
 	suite_by "$clock"
 	lab_up LD_PRELOAD="$T/walltime_shift.so" WALLTIME_SHIFT="$clock"
-	conf slurmPollInterval=1 ccPollInterval=3600 slurmQueryDelay=0 slurmAccountingLag=60
+	backend_down
+	rm -f "$T/ledger" "$T/token"
+	backend_up
+	conf "ccRestJwt=$(cat "$TOKEN")" slurmPollInterval=1 ccPollInterval=3600 slurmQueryDelay=0 slurmAccountingLag=60
 	rm -rf "$T/state/spool"
 	suite_up
 	hooks_on
@@ -56,7 +59,6 @@ change() {
 	"$LAB/slurm" down "$T/slurm"
 }
 
-# cc-backend wants the runs of one job id in order of time
 change America/New_York "2026-03-08 07:00"
 change Australia/Lord_Howe "2026-04-04 15:00"
 change Europe/Berlin "2026-10-25 01:00"

@@ -150,12 +150,11 @@ conf_parse_text(struct conf_parse *p, const char *text, size_t len)
 static int
 holds_secret(const struct conf_parse *p)
 {
-	static const enum conf_key keys[] = { CONF_CC_REST_JWT,
-		CONF_NATS_PASSWORD, CONF_NATS_TOKEN };
-	size_t i;
+	int key;
 
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (p->secret[keys[i]] != NULL && *p->secret[keys[i]] != '\0')
+	for (key = 0; key < CONF__COUNT; key++)
+		if (conf_rule((enum conf_key)key)->type == CONF_TYPE_SECRET &&
+		    conf_is_set(p, (enum conf_key)key))
 			return 1;
 	return 0;
 }

@@ -544,8 +544,15 @@ static void
 test_modes(void)
 {
 	static const char text[] = MINIMAL "}";
+	static const char user[] =
+	    "{ " URL "\"natsServer\": \"tls://n1\", \"natsUser\": \"u\" }";
 	struct outcome o;
 
+	write_file(file, user, sizeof(user) - 1, 0644);
+	run(&o, file, 1);
+	CHECK(strstr(o.log, "has secrets and is readable by other users") !=
+	    NULL);
+	forget(&o);
 	write_file(file, text, sizeof(text) - 1, 0644);
 	run(&o, file, 1);
 	CHECK_INT(o.status, 0);

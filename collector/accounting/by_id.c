@@ -73,9 +73,16 @@ on_row(struct job_snapshot *s, void *arg)
 		return 0;
 	if (acct_row_overtakes(l, s))
 		return acct_row_keep(l, s);
-	if (track_accounting_row(c, s, 0) == ROW_WANTS_STEPS)
+	switch (track_accounting_row(c, s,
+	    track_row_lacks_details(c, s) ? ROW_MAY_DETAILS : 0)) {
+	case ROW_WANTS_DETAILS:
+		c->work.rows_wait = 1;
+		return acct_row_keep(l, s);
+	case ROW_WANTS_STEPS:
 		return steps_keep(l, s);
-	return 0;
+	default:
+		return 0;
+	}
 }
 
 /*

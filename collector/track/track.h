@@ -57,6 +57,8 @@ enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     unsigned may, int dry_run);
 /* Is the row one of an open run, also if its start has moved? */
 int track_row_is_open(struct cluster *c, const struct job_snapshot *s);
+/* Is it one of an open run whose details or job script were not sent? */
+int track_row_lacks_details(struct cluster *c, const struct job_snapshot *s);
 
 /* lookup.c: runs that the submitter looks up */
 

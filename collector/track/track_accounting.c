@@ -72,6 +72,14 @@ track_row_is_open(struct cluster *c, const struct job_snapshot *s)
 	return open_of_row(c, s) != NULL;
 }
 
+int
+track_row_lacks_details(struct cluster *c, const struct job_snapshot *s)
+{
+	const struct open_run *run = open_of_row(c, s);
+
+	return run != NULL && !(run->flags & OPEN_RESOURCES_SENT);
+}
+
 #define RESIZED_MAX 4096 /* parts of runs; a site resizes few jobs */
 
 /* Keeps the begin of a resized run: its next part begins where this one ended. */

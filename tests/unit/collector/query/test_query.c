@@ -1563,9 +1563,58 @@ test_confirm_long_prolog(void)
 	CHECK_STR(sim_said(), "confirm 10/0");
 }
 
+/*
+ * The process before has ended before it sent the job script of a run.  Accounting
+ * has its end, and is queried by id before the first poll.
+ */
+static void
+test_script_due(void)
+{
+	static const unsigned bits[] = { OPEN_RUNS_SCRIPT_DUE,
+		OPEN_RUNS_SCRIPT_DUE | OPEN_RUNS_UNCONFIRMED };
+	static const char *const said[] = {
+		"end 10/0-300 completed threads script-follows",
+		"held 10/0 threads script-follows, end 10/0-300 completed"
+	};
+	struct open_key open = { .key = { "alpha", 10, SIM_EPOCH },
+		.submit = SIM_EPOCH };
+	const char *row = sim_sacct_row("labalice", 10, "COMPLETED", 0, 0, 300);
+	struct scripts *scripts;
+	size_t i;
+
+	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		begin();
+		scripts = sim_keep(scripts_new(c));
+		sim_set(c, CONF_JOB_SCRIPT_MAX, "65536");
+		c->permission = PERMISSION_OPERATOR;
+		c->slurm.min_job_age = 3600;
+		c->caught_up = 0;
+		resume_unsynced(c->site);
+		resume_open(c->site, &open, bits[i]);
+		resume_synced(c->site);
+		lanes_run();
+		if (bits[i] & OPEN_RUNS_UNCONFIRMED) {
+			CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+			sim_answer("sacct", row);
+			CHECK_STR(sim_said(), "");
+			lanes_run();
+			sim_answer("scontrol", record(10, "COMPLETED"));
+		} else {
+			poll_with("", NULL, row);
+			poll_with("", record(10, "COMPLETED"), row);
+		}
+		CHECK_STR(sim_said(), said[i]);
+		scripts_kick(scripts);
+		CHECK(strstr(sim_args("scontrol"), "batch_script") != NULL);
+		sim_answer("scontrol", "#!/bin/sh\n");
+		CHECK_STR(sim_said(), "script 10/0");
+	}
+}
+
 int
 main(void)
 {
+	test_script_due();
 	test_hook_acked_when_stored();
 	test_hook_end_from_accounting();
 	test_hook_end_of_known_run();

@@ -4,17 +4,15 @@
 # of the Go adapter: they name the pid file, the hook socket and the last-run
 # file, in the same two directories.  All other paths are derived.
 . "$(dirname "$0")/../lib/lib.sh"
+. "$(dirname "$0")/../lib/beta.sh"
 test_begin "two daemons on one host"
 CLUSTERS='alpha=n[1-4],beta=n[1-4]'
 lab_up LAB_BIG=0
 backend_up
 suite_users
-beta=$T/slurm2
-port=$(lib freeport 45)
-limited 120 env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
-    "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
+beta_up LAB_TRUTH=1
 beta_conf=$("$LAB/slurm" as "$beta" root printenv SLURM_CONF)
-trap 'rc=$?; daemons_end; "$LAB/slurm" down "$beta"; trap - EXIT; test_exit $rc' EXIT
+trap 'rc=$?; daemons_end; beta_end; trap - EXIT; test_exit $rc' EXIT
 
 config() {	# NAME SLURM-CONF
 	lib conf "$T/etc/$1.json" "pidFilePath=$T/run/$1.pid" \
@@ -46,8 +44,6 @@ daemons_end() {
 }
 config_of() { "$CTL" -c "$T/etc/$1.json" -j status | lib get - status supervisor configuration; }
 spool_of() { "$CTL" -c "$T/etc/$1.json" -j status | lib get - status supervisor spool_dir; }
-at() { truth jobs "$BACKEND" "$TOKEN" --cluster "$1" | grep "\"jobId\": $2,"; }
-ended_at() { at "$@" | grep -qv '"jobState": "running"'; }
 beta_batch() {
 	printf '#!/bin/bash\nsleep 3\n' |
 	    "$LAB/slurm" as "$beta" labalice sbatch --parsable -o /dev/null "$@"

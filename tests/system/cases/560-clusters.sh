@@ -5,16 +5,12 @@
 # suite's start: neither holds up the other, and each has its own cursor.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/jobs.sh"
+. "$(dirname "$0")/../lib/beta.sh"
 test_begin "two clusters, one away"
 CLUSTERS='alpha=n[1-4],gamma=n[1-4]'
 lab_up LAB_BIG=0
 backend_up
-beta=$T/slurm2
-port=$(lib freeport 45)
-limited 120 env LAB_QUIET=1 LAB_BIG=0 LAB_TRUTH=1 LAB_SHARE="$T/slurm" LAB_CLUSTER=beta \
-    "$LAB/slurm" up "$beta" "$port" || broken "no second Slurm"
-beta_end() { "$LAB/slurm" down "$beta"; }
-trap 'rc=$?; beta_end; trap - EXIT; test_exit $rc' EXIT
+beta_up LAB_TRUTH=1
 python3 "$SYS/expected.py" watch "$beta" >"$T/log/truth2" 2>&1 &
 started_pids+=($!)
 conf 'clusters=["alpha","beta"]' 'clusterNames={"beta":"gamma"}' \
@@ -24,19 +20,6 @@ hooks_on
 hook="$ADAPTER -config $T/etc/config.json -socket $T/run/daemon.sock"
 "$LAB/slurm" hook "$beta" "$hook"
 status() { ctl status -v 2>/dev/null | grep -E "$1"; }
-beta_count=0
-beta_one() {	# SECONDS OPTION...: a job of beta's; its id in beta_id
-	local seconds=$1
-	shift
-	beta_id=$(printf '#!/bin/bash\nsleep %s\n' "$seconds" |
-	    "$LAB/slurm" as "$beta" labalice sbatch --parsable -o /dev/null "$@")
-	beta_id=${beta_id%%;*}
-	[ -n "$beta_id" ] || broken "sbatch in beta"
-	beta_count=$((beta_count + 1))
-}
-# CLUSTER JOB: cc-backend has it; and has its end
-at() { truth jobs "$BACKEND" "$TOKEN" --cluster "$1" | grep "\"jobId\": $2,"; }
-ended_at() { at "$@" | grep -qv '"jobState": "running"'; }
 
 one labalice 3 -n3 -J "in alpha"
 beta_one 3 -N2 -n5 -J "in beta"

@@ -14,9 +14,9 @@ static const struct job_state compact[] = {
 	{ "S", PHASE_RUNNING, END_NOT },
 	{ "CG", PHASE_COMPLETING, END_NOT },
 	{ "CF", PHASE_CONFIGURING, END_NOT },
-	{ "SO", PHASE_RUNNING, END_NOT }, /* staging data out */
-	{ "ST", PHASE_RUNNING, END_NOT }, /* stopped by a signal */
-	{ "SI", PHASE_RUNNING, END_NOT }, /* receives a signal */
+	{ "SO", PHASE_COMPLETING, END_NOT }, /* staging data out */
+	{ "ST", PHASE_RUNNING, END_NOT },    /* stopped by a signal */
+	{ "SI", PHASE_RUNNING, END_NOT },    /* receives a signal */
 	{ "RS", PHASE_RUNNING, END_NOT },
 	{ "PD", PHASE_PENDING, END_NOT },
 	{ "SE", PHASE_PENDING, END_NOT }, /* special exit: requeued and held */
@@ -43,7 +43,7 @@ static const struct job_state words[] = {
 	{ "SUSPENDED", PHASE_RUNNING, END_NOT },
 	{ "CONFIGURING", PHASE_CONFIGURING, END_NOT },
 	{ "COMPLETING", PHASE_COMPLETING, END_NOT },
-	{ "STAGE_OUT", PHASE_RUNNING, END_NOT },
+	{ "STAGE_OUT", PHASE_COMPLETING, END_NOT },
 	{ "STOPPED", PHASE_RUNNING, END_NOT },
 	{ "SIGNALING", PHASE_RUNNING, END_NOT },
 	{ "COMPLETED", PHASE_ENDED, END_COMPLETED },

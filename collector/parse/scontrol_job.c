@@ -195,8 +195,10 @@ name_parse(struct span s, struct span exact, struct job_snapshot *out,
 	    !is_owner(span_from(s, at), &user, &uid, rest))
 		return RECORD_BAD;
 	out->job.name = span_text(name, TEXT_MAX);
-	/* Slurm prints no name for a user id that has none. */
-	if (user.n == 0 || span_is(user, "(null)"))
+	/* Slurm prints no name, or that of another user, for an id without a name. */
+	if (user.n == 0 || span_is(user, "(null)") ||
+	    (span_is(user, "nobody") && !span_is(uid, "65534") &&
+		!span_is(uid, "99")))
 		user = uid;
 	out->job.user = span_text(user, TEXT_MAX);
 	return RECORD_GOOD;

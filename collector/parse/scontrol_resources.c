@@ -9,6 +9,12 @@
 
 #include "collector/parse/parse.h"
 
+/*
+ * Bytes of the longest "CPU_IDs=" list: scontrol has a buffer of 128 bytes for the
+ * list of one node, and cuts a longer one without a sign.
+ */
+#define CPU_IDS_LEN 127
+
 /* One "Nodes=L CPU_IDs=R Mem=M GRES=G" group. */
 struct group {
 	const struct read_options *how;
@@ -18,6 +24,7 @@ struct group {
 	struct span gres;
 	uint32_t devices; /* of all hosts so far */
 	int unread;	  /* a GRES list is malformed */
+	int cut;	  /* a list of CPUs may be cut */
 };
 
 static int
@@ -84,7 +91,13 @@ groups_parse(struct span s, struct group *g, uint32_t *groups)
 			g->gres = token_value(&s, " GRES=");
 		else
 			g->gres.n = 0;
-		if (g->cpus.n == 0 || hostlist_each(nodes, on_host, g) < 1)
+		if (g->cpus.n == 0)
+			return -1;
+		if (g->cpus.n == CPU_IDS_LEN) {
+			g->cut = 1;
+			g->cpus.n = 0;
+		}
+		if (hostlist_each(nodes, on_host, g) < 1)
 			return -1;
 		(*groups)++;
 	}
@@ -101,6 +114,7 @@ static const struct sharing {
 	{ NULL, "NO", SHARED_NONE, 0 },
 	{ NULL, "USER", SHARED_SINGLE_USER, 0 },
 	{ NULL, "MCS", SHARED_MULTI_USER, 0 },
+	{ NULL, "TOPO", SHARED_NONE, 0 },
 	{ NULL, "YES", SHARED_MULTI_USER, 0 },
 	{ NULL, "FORCE", SHARED_MULTI_USER, 0 },
 	{ NULL, "OK", SHARED_MULTI_USER, 1 },
@@ -209,7 +223,8 @@ scontrol_resources(struct span s, const struct read_options *how,
 	    TEXT_MAX);
 	sharing_parse(&s, out);
 	if (out->groups != 0) {
-		job->flags |= JOB_HAS_THREADS;
+		if (!g.cut)
+			job->flags |= JOB_HAS_THREADS;
 		job->nodes = job->n_hosts;
 	} else if (!out->no_nodes) {
 		g.cpus.n = g.gres.n = 0;

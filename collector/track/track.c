@@ -17,6 +17,9 @@
 static const char no_devices[] =
     "The run was found after its end. Slurm then reports the number of its "
     "devices, but not which devices.";
+static const char cut_threads[] =
+    "Slurm shortens long lists of hardware threads. The hardware threads of this "
+    "job are not listed.";
 static const char ambiguous[] =
     "Slurm's output for this job is ambiguous because of a text of the job. "
     "Its hardware threads and devices are not listed.";
@@ -230,6 +233,8 @@ send_start(struct cluster *c, struct job_snapshot *s)
 	struct job *job = &s->job;
 	uint64_t order;
 
+	if (s->groups > 0 && !(job->flags & JOB_HAS_THREADS))
+		track_message_set(job, cut_threads);
 	if (job->accels > 0 && !(job->flags & JOB_HAS_ACCELS) &&
 	    job->message == NULL)
 		track_message_set(job, no_devices);

@@ -355,6 +355,26 @@ test_forged_name(void)
 	snapshot_clear(&s);
 }
 
+/* Reads a record with these parts. */
+static void
+record_of(struct job_snapshot *s, const char *owner, const char *flag,
+    const char *cpus)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text),
+	    "JobId=7 JobName=x UserId=%s GroupId=a(1) MCS_label=N/A Account=p "
+	    "QOS=n JobState=RUNNING Reason=None Restarts=1%s ExitCode=0:0 "
+	    "TimeLimit=00:05:00 SubmitTime=100 StartTime=200 EndTime=500 "
+	    "Partition=main NodeList=n1 NumNodes=1 NumCPUs=2 "
+	    "TRES=cpu=2,node=1,gres/gpu=1 CoreSpec=* JOB_GRES=gpu:1   Nodes=n1 "
+	    "CPU_IDs=%s Mem=0 GRES=gpu:1(IDX:7) MinCPUsNode=1 OverSubscribe=OK "
+	    "Network=(null) Command=x\n",
+	    owner, flag, cpus);
+	snapshot_init(s);
+	CHECK_INT(scontrol_record(S(text), S("x"), &how, s), RECORD_GOOD);
+}
+
 /* slurmctld increments BatchFlag when a node has crashed. */
 static void
 test_batch(void)
@@ -364,24 +384,61 @@ test_batch(void)
 		int batch;
 	} flags[] = { { " BatchFlag=0", 0 }, { " BatchFlag=1", 1 },
 		{ " BatchFlag=2", 1 }, { " BatchFlag=x", 0 }, { "", 0 } };
-	char text[1024];
 	struct job_snapshot s;
 	size_t i;
 
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		snprintf(text, sizeof(text),
-		    "JobId=7 JobName=x UserId=a(1) GroupId=a(1) MCS_label=N/A "
-		    "Account=p QOS=n JobState=RUNNING Reason=None Restarts=1%s "
-		    "ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=100 "
-		    "StartTime=200 EndTime=500 Partition=main NodeList=n1 "
-		    "NumNodes=1 NumCPUs=2 TRES=cpu=2,node=1 CoreSpec=* "
-		    "JOB_GRES=(null)   Nodes=n1 CPU_IDs=0-1 Mem=0 GRES= "
-		    "MinCPUsNode=1 OverSubscribe=OK Network=(null) Command=x\n",
-		    flags[i].flag);
-		snapshot_init(&s);
-		CHECK_INT(scontrol_record(S(text), S("x"), &how, &s),
-		    RECORD_GOOD);
+		record_of(&s, "a(1)", flags[i].flag, "0-1");
 		CHECK_INT(s.batch, flags[i].batch);
+		snapshot_clear(&s);
+	}
+}
+
+/* Slurm up to 22.05 prints nobody for an id without a name. */
+static void
+test_owner(void)
+{
+	static const char *const owners[][2] = { { "a(1)", "a" },
+		{ "(1)", "1" }, { "(null)(1)", "1" },
+		{ "nobody(3999999)", "3999999" }, { "nobody(65534)", "nobody" },
+		{ "nobody(99)", "nobody" } };
+	struct job_snapshot s;
+	size_t i;
+
+	for (i = 0; i < sizeof(owners) / sizeof(owners[0]); i++) {
+		record_of(&s, owners[i][0], "", "0-1");
+		CHECK_STR(s.job.user, owners[i][1]);
+		snapshot_clear(&s);
+	}
+}
+
+/* scontrol cuts the list of a node after 127 bytes. */
+static void
+test_cut(void)
+{
+	static const struct {
+		const char *first; /* before 31 numbers of 3 digits */
+		size_t len;
+		int known;
+	} lists[] = { { "10,", 126, 1 }, { "0,2,", 127, 0 },
+		{ "0,10,", 128, 1 } };
+	char cpus[256];
+	struct job_snapshot s;
+	size_t i, len;
+	unsigned cpu;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		len = (size_t)snprintf(cpus, sizeof(cpus), "%s",
+		    lists[i].first);
+		for (cpu = 100; cpu < 162; cpu += 2)
+			len += (size_t)snprintf(cpus + len, sizeof(cpus) - len,
+			    "%s%u", cpu > 100 ? "," : "", cpu);
+		CHECK_INT(len, lists[i].len);
+		record_of(&s, "a(1)", "", cpus);
+		CHECK_INT((s.job.flags & JOB_HAS_THREADS) != 0, lists[i].known);
+		CHECK_INT(s.job.n_hosts, 1);
+		CHECK_INT(s.job.hosts[0].n_cpus != 0, lists[i].known);
+		CHECK_INT((s.job.flags & JOB_HAS_ACCELS) != 0, 1);
 		snapshot_clear(&s);
 	}
 }
@@ -398,6 +455,7 @@ test_sharing(void)
 		{ " OverSubscribe=NO", SHARED_NONE, 0 },
 		{ " OverSubscribe=USER", SHARED_SINGLE_USER, 0 },
 		{ " OverSubscribe=MCS", SHARED_MULTI_USER, 0 },
+		{ " OverSubscribe=TOPO", SHARED_NONE, 0 },
 		{ " OverSubscribe=YES", SHARED_MULTI_USER, 0 },
 		{ " OverSubscribe=FORCE:4", SHARED_MULTI_USER, 0 },
 		{ " OverSubscribe=NO Exclusive=NO", SHARED_MULTI_USER, 1 },
@@ -480,6 +538,8 @@ main(void)
 	test_forged();
 	test_forged_name();
 	test_batch();
+	test_owner();
+	test_cut();
 	test_sharing();
 	test_versions();
 	free(file);

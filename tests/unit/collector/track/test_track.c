@@ -552,12 +552,20 @@ test_message(void)
 	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500, "",
 		"" };
 	struct cluster *c = sim_begin(NULL, NULL);
+	struct job_snapshot s;
 
 	step_take(c, &row);
 	CHECK(strstr(sim_message(), "found after its end") != NULL);
 	c = sim_begin(NULL, NULL);
 	step_take(c, &running);
 	CHECK_STR(sim_message(), "");
+	c = sim_begin(NULL, NULL);
+	snapshot_fill(&s, &running);
+	s.groups = 1;
+	s.job.flags &= ~JOB_HAS_THREADS;
+	(void)track_snapshot(c, &s);
+	snapshot_clear(&s);
+	CHECK(strstr(sim_message(), "long lists of hardware threads") != NULL);
 	left_take(c);
 	step_take(c, &row);
 	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");

@@ -47,7 +47,7 @@ one labalice 600 -n1 -J stays
 is "a job arrives" wait_for 60 backend_has "$mix_id"
 is "all is well: OK" wait_for 30 is_ok
 say "$(sentence)"
-is "the job is counted" says ' 1 job running, '
+is "the job is counted" wait_for 10 says ' 1 job running, '
 is "systemd has the sentence" wait_for 40 systemd_has 'STATUS=OK: 5 processes'
 
 backend_down

@@ -73,8 +73,7 @@ on_row(struct job_snapshot *s, void *arg)
 		return 0;
 	if (acct_row_overtakes(l, s))
 		return acct_row_keep(l, s);
-	switch (track_accounting_row(c, s,
-	    track_row_lacks_details(c, s) ? ROW_MAY_DETAILS : 0)) {
+	switch (track_accounting_row(c, s, ROW_MAY_OPEN_DETAILS)) {
 	case ROW_WANTS_DETAILS:
 		c->work.rows_wait = 1;
 		return acct_row_keep(l, s);

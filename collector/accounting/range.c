@@ -492,7 +492,8 @@ on_range_row(struct job_snapshot *s, void *arg)
 	may = parts_may(l, s);
 	switch (l->range.kind == RANGE_BACKFILL ?
 		track_backfill_row(c, s, may, l->dry_run) :
-		track_accounting_row(c, s, may | ROW_MAY_DETAILS)) {
+		track_accounting_row(c, s,
+		    may | ROW_MAY_DETAILS | ROW_MAY_OPEN_DETAILS)) {
 	case ROW_WANTS_DETAILS:
 		return acct_row_keep(l, s);
 	case ROW_WANTS_PARTS:

@@ -144,23 +144,35 @@ steps_unshown(struct accounting *l, int late)
 }
 
 /*
- * Sends a row.  A repeated query skips the row only if a record was sent.
+ * Sends a row, or keeps it until slurmctld was queried for the details of its run
+ * or of an earlier one.  A repeated query skips the row only if a record was sent.
  * Returns -1, with the row as it was, when the row must be sent later.
  */
 static int
 step_row_send(struct accounting *l, struct job_snapshot *s)
 {
 	/* The record may get another start. */
-	int64_t start = s->job.key.start;
+	struct run_key key = s->job.key;
 	uint32_t flags = s->job.flags;
-	enum row_result result = track_accounting_row(l->c, s, 0);
+	enum row_result result = ROW_WANTS_DETAILS;
 
+	if (flags & JOB_BACKFILL)
+		result = track_accounting_row(l->c, s, 0);
+	else if (!acct_job_is_kept(l, key.job))
+		result = track_accounting_row(l->c, s, ROW_MAY_OPEN_DETAILS);
+	if (result == ROW_WANTS_DETAILS && l->n_kept < KEPT_ROWS_MAX &&
+	    acct_row_keep(l, s) == 0) {
+		l->c->work.rows_wait = 1;
+		/* For rows_done(). */
+		s->job.key = key;
+		return 0;
+	}
 	if (result == ROW_SENT && l->steps_full)
 		(void)idmap_put(sent_map(l, &s->job),
-		    run_number(s->job.key.job, start), NULL);
-	if (result != ROW_FAILED)
+		    run_number(key.job, key.start), NULL);
+	if (result != ROW_FAILED && result != ROW_WANTS_DETAILS)
 		return 0;
-	s->job.key.start = start;
+	s->job.key.start = key.start;
 	s->job.flags = flags;
 	return -1;
 }

@@ -40,7 +40,8 @@ enum row_result {
 	ROW_FAILED
 };
 /* What can be queried before the row is sent: bits. */
-#define ROW_MAY_DETAILS 1u /* slurmctld, which may still have the details */
+#define ROW_MAY_DETAILS	     1u /* slurmctld may have them; no open run */
+#define ROW_MAY_OPEN_DETAILS 4u /* the same of an open run */
 /*
  * accounting by id: if the run was resized, its earlier parts may not have been
  * read
@@ -50,15 +51,13 @@ enum row_result {
 enum row_result track_accounting_row(struct cluster *c, struct job_snapshot *s,
     unsigned may);
 /*
- * The same for a row of a past range, without ROW_MAY_DETAILS; dry_run: the
+ * The same for a row of a past range, with ROW_MAY_PARTS at most; dry_run: the
  * tables are not changed.
  */
 enum row_result track_backfill_row(struct cluster *c, struct job_snapshot *s,
     unsigned may, int dry_run);
 /* Is the row one of an open run, also if its start has moved? */
 int track_row_is_open(struct cluster *c, const struct job_snapshot *s);
-/* Is it one of an open run whose details or job script were not sent? */
-int track_row_lacks_details(struct cluster *c, const struct job_snapshot *s);
 
 /* lookup.c: runs that the submitter looks up */
 

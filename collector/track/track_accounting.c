@@ -72,14 +72,6 @@ track_row_is_open(struct cluster *c, const struct job_snapshot *s)
 	return open_of_row(c, s) != NULL;
 }
 
-int
-track_row_lacks_details(struct cluster *c, const struct job_snapshot *s)
-{
-	const struct open_run *run = open_of_row(c, s);
-
-	return run != NULL && !(run->flags & OPEN_RESOURCES_SENT);
-}
-
 #define RESIZED_MAX 4096 /* parts of runs; a site resizes few jobs */
 
 /* Keeps the begin of a resized run: its next part begins where this one ended. */
@@ -288,6 +280,19 @@ is_known_row(const struct cluster *c, const struct job *job,
 /* Seconds for slurmctld to purge jobs, and for a difference of the clocks */
 #define MEMORY_MARGIN 30
 
+/* Details or a job script that slurmctld may still have */
+static int
+wants_details(struct cluster *c, const struct job *job,
+    const struct open_run *run, unsigned may)
+{
+	unsigned open = run != NULL ? ROW_MAY_OPEN_DETAILS : ROW_MAY_DETAILS;
+
+	return (may & open) != 0 &&
+	    (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)) &&
+	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&
+	    !settings_ignores(c->set, job);
+}
+
 enum row_result
 track_accounting_row(struct cluster *c, struct job_snapshot *s, unsigned may)
 {
@@ -326,10 +331,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, unsigned may)
 	    (s->ran == RAN_UNKNOWN &&
 		idmap_get(&c->work.steps, job->key.job) != NULL))
 		return ROW_WANTS_STEPS;
-	if ((may & ROW_MAY_DETAILS) &&
-	    (run == NULL || !(run->flags & OPEN_RESOURCES_SENT)) &&
-	    job->end + c->slurm.min_job_age + MEMORY_MARGIN > slurm_now(c) &&
-	    !settings_ignores(c->set, job))
+	if (wants_details(c, job, run, may))
 		return ROW_WANTS_DETAILS;
 	return row_send(c, s, run);
 }

@@ -11,11 +11,13 @@
 #define CHANCE_OF_KIND 400000 /* of a million seeds have this kind */
 #define CUTS	       20000  /* of a million answers */
 #define FRAGILE	       15000  /* of a million records: the store crashes */
+#define SCRIPT_FRAGILE 300000 /* of a million announced job scripts */
 #define STEP_MAX_MS    (2 * HOUR_MS)
 
 static const struct fault_ops *fault_ops;
 static struct prng *dice; /* of the kind that happens */
 static unsigned count;
+static int64_t last; /* ms: see site_faults_last() */
 static int over, hide;
 static int has_right; /* the user of the commands is an operator */
 
@@ -36,10 +38,18 @@ outage_ms(void)
 	return some(20 * MINUTE_MS);
 }
 
+/* A fault begins or ends. */
+static void
+note(void)
+{
+	last = world_ms();
+}
+
 static void
 ctld_back(void *arg)
 {
 	(void)arg;
+	note();
 	slurm_ctld_set(1);
 }
 
@@ -59,6 +69,7 @@ static void
 dbd_back(void *arg)
 {
 	(void)arg;
+	note();
 	slurm_dbd_set(1);
 }
 
@@ -75,6 +86,7 @@ static void
 dbd_quick(void *arg)
 {
 	(void)arg;
+	note();
 	slurm_dbd_delay_set(0);
 }
 
@@ -97,6 +109,7 @@ static void
 right_back(void *arg)
 {
 	(void)arg;
+	note();
 	right_set(1);
 }
 
@@ -136,6 +149,7 @@ static void
 collector_back(void *arg)
 {
 	(void)arg;
+	note();
 	fault_ops->collector_away(0);
 }
 
@@ -150,6 +164,7 @@ static void
 room_again(void *arg)
 {
 	(void)arg;
+	note();
 	fault_ops->store_flow(0);
 }
 
@@ -224,8 +239,24 @@ on_fault(void *arg)
 		return;
 	dice = &dices[kind - kinds];
 	count++;
+	note();
 	kind->happen();
 	world_after(PROCESS_NONE, some(2 * kind->gap_ms), on_fault, arg);
+}
+
+/* With random numbers of its own: the other kinds stay as they are. */
+static void
+script_fragile_choose(void)
+{
+	struct prng choices;
+
+	prng_init(&choices, world_seed(), "collector-fragile");
+	if (fault_ops->collector_fragile != NULL &&
+	    prng_chance(&choices, CHANCE_OF_KIND) &&
+	    reduce_allows("collector-fragile")) {
+		hide = 1;
+		fault_ops->collector_fragile(SCRIPT_FRAGILE);
+	}
 }
 
 void
@@ -251,6 +282,7 @@ site_faults_begin(const struct fault_ops *ops, int none)
 		hide = 1;
 		fault_ops->store_fragile(FRAGILE);
 	}
+	script_fragile_choose();
 	for (i = 0; i < KINDS; i++) {
 		if (!prng_chance(&choices, CHANCE_OF_KIND) ||
 		    !reduce_allows(kinds[i].name))
@@ -270,6 +302,8 @@ site_faults_end(void)
 	runner_faults_set(0, 0);
 	if (fault_ops->store_fragile != NULL)
 		fault_ops->store_fragile(0);
+	if (fault_ops->collector_fragile != NULL)
+		fault_ops->collector_fragile(0);
 	slurm_ctld_set(1);
 	slurm_dbd_set(1);
 	slurm_dbd_delay_set(0);
@@ -283,6 +317,12 @@ unsigned
 site_faults_count(void)
 {
 	return count;
+}
+
+int64_t
+site_faults_last(void)
+{
+	return last;
 }
 
 int

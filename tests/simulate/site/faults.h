@@ -3,6 +3,8 @@
 #ifndef TESTS_SIMULATE_SITE_FAULTS_H
 #define TESTS_SIMULATE_SITE_FAULTS_H
 
+#include <stdint.h>
+
 /* Called when the fault happens. */
 struct fault_ops {
 	void (*collector_crash)(void);
@@ -16,6 +18,8 @@ struct fault_ops {
 	void (*store_flow)(int pause); /* NULL: it has a disk of its own */
 	/* Of a million records: it crashes soon after.  May be NULL. */
 	void (*store_fragile)(unsigned chance);
+	/* Of a million records that announce a job script.  May be NULL. */
+	void (*collector_fragile)(unsigned chance);
 };
 
 /* none: none at all. */
@@ -24,6 +28,8 @@ void site_faults_begin(const struct fault_ops *ops, int none);
 void site_faults_end(void);
 /* Faults so far. */
 unsigned site_faults_count(void);
+/* world_ms() of the last fault that began or ended; 0 = there was none. */
+int64_t site_faults_last(void);
 /* Does this seed have faults that hide a run for minutes? */
 int site_faults_hide_runs(void);
 

@@ -62,6 +62,12 @@ static const struct fault_ops fault_ops = {
 	.reload = collector_reload,
 	.store_flow = store_flow_set,
 	.store_fragile = store_fragile,
+	.collector_fragile = store_script_fragile,
+};
+
+static const struct store_ops store_ops = {
+	.crash = store_crashes,
+	.collector_crash = collector_crash,
 };
 
 /* --- one seed --- */
@@ -91,7 +97,7 @@ seed_begin(uint64_t seed, int no_faults)
 		supervised_conf(collector, CONF_CC_POLL_INTERVAL, "604800");
 	runner_begin(span_choose(), store_resume);
 	hooks_begin(lost_hooks_choose(&choices));
-	store_begin(store_crashes);
+	store_begin(&store_ops);
 	slurm_choose(&choices);
 	site_faults_begin(&fault_ops, no_faults);
 	collector_process_start();

@@ -90,6 +90,19 @@ slurm_array_of(const struct slurm_run *run)
 	return run->job->array_job;
 }
 
+int
+slurm_has_script(const struct slurm_run *run)
+{
+	return run->job->batch && run->job->het_job == 0;
+}
+
+int
+slurm_remembers(const struct slurm_run *run, int64_t s)
+{
+	return slurm.ctld_up && slurm.is_operator && !slurm.o.limited &&
+	    run->end != 0 && slurm_now_s() + s < run->end + slurm.o.min_job_age;
+}
+
 uint32_t
 slurm_script_of(const struct slurm_job *job)
 {

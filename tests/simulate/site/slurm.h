@@ -82,6 +82,16 @@ const char *slurm_node_name(uint32_t number);
 const char *slurm_user_of(const struct slurm_run *run);
 /* The array of the job; 0 = none. */
 uint32_t slurm_array_of(const struct slurm_run *run);
+/*
+ * 1: of a batch job.  The leader of a heterogeneous job, which has the script, may
+ * be gone before a component.
+ */
+int slurm_has_script(const struct slurm_run *run);
+/*
+ * Does slurmctld show the job of the ended run for at least this long, s, to
+ * everyone and at once?
+ */
+int slurm_remembers(const struct slurm_run *run, int64_t s);
 /* The job whose script the run shows: the array's, or the leader's. */
 uint32_t slurm_script_of(const struct slurm_job *job);
 /* epoch: the job's admin comment says that it opts out; 0 = never. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/model/job.h"
+#include "tests/simulate/site/faults.h"
 #include "tests/simulate/site/runner.h"
 #include "tests/simulate/site/slurm.h"
 #include "tests/simulate/site/store.h"
@@ -21,6 +22,8 @@
 #define SEEN_MS		(5 * MINUTE_MS) /* that Slurm has shown a run */
 #define LASTING_S	600		/* such a run was seen by a poll */
 #define BOGUS_JOB	4000000000u	/* Slurm never had this job */
+#define SCRIPT_MS	(5 * MINUTE_MS) /* for a script after the end */
+#define SCRIPT_CTLD_S	50 /* slurmctld must have it for this long */
 #define KEYS_OF_FRAME	500
 
 struct stored_run {
@@ -44,17 +47,19 @@ static struct {
 	struct stored_run *first, **tail, *buckets[BUCKETS];
 	uint64_t runs;
 	uint64_t lookups;
-	int64_t resume; /* epoch */
+	int64_t resume;		 /* epoch */
+	int64_t collector_ended; /* ms */
 	struct uncommitted *frames, **frames_tail;
 	unsigned n_frames;
 	/* a crash has lost them: this collector must send them again */
 	struct uncommitted *lost, **lost_tail;
-	void (*crash)(void);
-	unsigned fragile; /* of a million records */
-	uint64_t seq;	  /* of the last message */
+	const struct store_ops *ops;
+	unsigned fragile;	 /* of a million records */
+	unsigned script_fragile; /* of a million announced job scripts */
+	uint64_t seq;		 /* of the last message */
 	struct world_call *commit;
 	int paused;
-	struct prng prng;
+	struct prng prng, script_prng;
 } store;
 
 static void
@@ -194,6 +199,67 @@ record_check(const struct job *job)
 		    "%s is sent as running in its prolog", key_text(&job->key));
 }
 
+/* --- job scripts --- */
+
+/* A run that waits for its announced job script. */
+struct script_wait {
+	struct stored_run *run;
+	int64_t since; /* ms */
+};
+
+static void
+on_script_late(void *arg)
+{
+	struct script_wait *wait = arg;
+
+	invariant(!wait->run->script_due ||
+		store.collector_ended >= wait->since ||
+		site_faults_last() >= wait->since,
+	    "nobody asked for the script of %s", key_text(&wait->run->job.key));
+	free(wait);
+}
+
+static void
+on_announced(void *arg)
+{
+	(void)arg;
+	if (store.link != NULL)
+		store.ops->collector_crash();
+}
+
+/* A new run, and its script was announced. */
+static void
+script_announced(struct stored_run *run)
+{
+	run->script_due = 1;
+	if (prng_chance(&store.script_prng, store.script_fragile))
+		world_after(PROCESS_NONE, 0, on_announced, NULL);
+}
+
+/*
+ * The run has ended and its announced script has not come: it must come while
+ * slurmctld has it.  By a clock that was stepped, slurmctld seems to have forgotten
+ * the job.
+ */
+static void
+script_due_check(struct stored_run *run)
+{
+	const struct run_key *key = &run->job.key;
+	const struct slurm_run *truth = slurm_run_find((uint32_t)key->job,
+	    key->start);
+	struct script_wait *wait;
+
+	if (truth == NULL || !slurm_has_script(truth) ||
+	    world_wall_ms() != world_true_ms() ||
+	    truth->state == END_REQUEUED || store.paused ||
+	    !slurm_remembers(truth, SCRIPT_CTLD_S))
+		return;
+	wait = world_alloc(sizeof(*wait));
+	wait->run = run;
+	wait->since = world_ms();
+	world_after(PROCESS_NONE, SCRIPT_MS, on_script_late, wait);
+}
+
 /* --- storing --- */
 
 static struct stored_run *
@@ -253,15 +319,17 @@ moved_start(struct job *job)
 	    job->key.start);
 	struct run_key other = job->key;
 	struct stored_run *stored;
+	/* The only record without a submission; it has the key of its request. */
+	int is_script = (job->flags & JOB_PARTIAL) != 0 && job->submit == 0;
 
 	if (run == NULL || run->first == run->start ||
 	    run_find(&job->key) != NULL)
 		return;
 	other.start = job->key.start == run->start ? run->first : run->start;
 	stored = run_find(&other);
-	if (stored == NULL || stored->submit != job->submit)
+	if (stored == NULL || (!is_script && stored->submit != job->submit))
 		return;
-	if (stored->confirmed)
+	if (stored->confirmed || is_script)
 		job->key.start = other.start;
 	else
 		stored->job.key.start = job->key.start;
@@ -272,6 +340,7 @@ record_apply(struct reader *r)
 {
 	struct stored_run *run;
 	struct job job;
+	int is_new = 0;
 
 	job_init(&job);
 	job_read(r, &job);
@@ -284,9 +353,11 @@ record_apply(struct reader *r)
 	record_check(&job);
 	run = run_find(&job.key);
 	if (run == NULL && (job.flags & JOB_PARTIAL) == 0) {
+		is_new = 1;
 		run = run_new(&job.key);
 		run->submit = job.submit;
-		run->script_due = (job.flags & JOB_MORE) != 0;
+		if (job.flags & JOB_MORE)
+			script_announced(run);
 	}
 	if (run != NULL) {
 		if ((job.flags & (JOB_PARTIAL | JOB_UNCONFIRMED)) == 0 ||
@@ -294,6 +365,9 @@ record_apply(struct reader *r)
 			run->confirmed = 1;
 		if ((job.flags & JOB_MORE) == 0 && job.end == 0)
 			run->script_due = 0;
+		if (!is_new && run->job.end == 0 && job.end != 0 &&
+		    run->script_due)
+			script_due_check(run);
 		job_merge(&run->job, &job);
 	}
 	job_clear(&job);
@@ -412,7 +486,7 @@ on_fragile(void *arg)
 {
 	(void)arg;
 	if (store.link != NULL)
-		store.crash();
+		store.ops->crash();
 }
 
 /* Some commits are quick: their acknowledgements meet the next records. */
@@ -591,13 +665,14 @@ on_resent(void *arg)
 }
 
 void
-store_begin(void (*crash)(void))
+store_begin(const struct store_ops *callbacks)
 {
-	store.crash = crash;
+	store.ops = callbacks;
 	store.lost_tail = &store.lost;
 	store.tail = &store.first;
 	store.frames_tail = &store.frames;
 	prng_init(&store.prng, world_seed(), "store");
+	prng_init(&store.script_prng, world_seed(), "announced job scripts");
 	world_after(PROCESS_NONE, LOOKUP_MS, lookup_send, NULL);
 }
 
@@ -629,6 +704,7 @@ store_disconnect(void)
 void
 store_collector_ended(void)
 {
+	store.collector_ended = world_ms();
 	store_disconnect();
 	while (store.lost != NULL)
 		lost_pop();
@@ -638,6 +714,12 @@ void
 store_fragile(unsigned chance)
 {
 	store.fragile = chance;
+}
+
+void
+store_script_fragile(unsigned chance)
+{
+	store.script_fragile = chance;
 }
 
 void
@@ -681,7 +763,7 @@ store_runs(void)
 /* --- the end --- */
 
 static void
-run_verdict(const struct slurm_run *run, int threads)
+run_verdict(const struct slurm_run *run, int details)
 {
 	struct run_key key = { SLURM_CLUSTER, run->id, run->first };
 	const struct stored_run *stored = run_find(&key), *first = stored;
@@ -703,17 +785,20 @@ run_verdict(const struct slurm_run *run, int threads)
 	invariant(!run->ran || run->end == run->start ||
 		(stored->job.flags & JOB_NEVER_RAN) == 0,
 	    "%s ran and is stored as never run", key_text(&key));
-	if (threads && run->ran && !slurm_is_hostile(run) &&
-	    run->end - run->start > LASTING_S)
+	if (details && run->ran && !slurm_is_hostile(run) &&
+	    run->end - run->start > LASTING_S) {
 		invariant(stored->job.flags & JOB_HAS_THREADS,
 		    "%s lacks its hardware threads", key_text(&key));
+		invariant(!slurm_has_script(run) || stored->job.script != NULL,
+		    "%s lacks its job script", key_text(&key));
+	}
 }
 
 void
-store_verdict(int threads)
+store_verdict(int details)
 {
 	const struct slurm_run *run;
 
 	for (run = slurm_runs(); run != NULL; run = run->next)
-		run_verdict(run, threads);
+		run_verdict(run, details);
 }

@@ -9,8 +9,14 @@
 
 #include "tests/simulate/link.h"
 
-/* crash: called when the store is to crash by itself (store_fragile()). */
-void store_begin(void (*crash)(void));
+/* Called when the store is to crash by itself, or the collector with it. */
+struct store_ops {
+	void (*crash)(void);	       /* store_fragile() */
+	void (*collector_crash)(void); /* store_script_fragile() */
+};
+
+/* Borrows ops. */
+void store_begin(const struct store_ops *ops);
 /* A new collector or a new store: end 0 of the link is the store's. */
 void store_connect(struct link *l);
 void store_disconnect(void);
@@ -20,15 +26,18 @@ void store_crash(void);
 void store_collector_ended(void);
 /* Of a million records: the store crashes within a second. */
 void store_fragile(unsigned chance);
+/* Of a million records that announce a job script: the collector crashes at once. */
+void store_script_fragile(unsigned chance);
 /* The durable resume point; 0 = none. */
 int64_t store_resume(void);
 /* The disk is full, or has room again. */
 void store_flow_set(int pause);
 /*
  * At the end of the run: each run of the truth is stored, with its end.
- * threads: also each run that lasted long has its hardware threads.
+ * details: also each run that lasted long has its hardware threads and its job
+ * script.
  */
-void store_verdict(int threads);
+void store_verdict(int details);
 /* Stored runs. */
 uint64_t store_runs(void);
 

@@ -1611,10 +1611,49 @@ test_script_due(void)
 	}
 }
 
+/* The same of a run whose job was requeued early: the steps are read first. */
+static void
+test_script_due_after_steps(void)
+{
+	struct open_key open = { .key = { "alpha", 10, SIM_EPOCH },
+		.submit = SIM_EPOCH };
+	char text[1024];
+	size_t n;
+
+	begin();
+	sim_set(c, CONF_JOB_SCRIPT_MAX, "65536");
+	c->permission = PERMISSION_OPERATOR;
+	c->slurm.min_job_age = 3600;
+	c->caught_up = 0;
+	resume_unsynced(c->site);
+	resume_open(c->site, &open,
+	    OPEN_RUNS_SCRIPT_DUE | OPEN_RUNS_UNCONFIRMED);
+	resume_synced(c->site);
+	lanes_run();
+	n = (size_t)snprintf(text, sizeof(text), "%s",
+	    sim_sacct_row("labalice", 10, "REQUEUED", -400, -300, -295));
+	snprintf(text + n, sizeof(text) - n, "%s",
+	    sim_sacct_row("labalice", 10, "COMPLETED", 0, 0, 300));
+	CHECK(strstr(sim_args("sacct"), "-j 10") != NULL);
+	sim_answer("sacct", text);
+	lanes_run();
+	snprintf(text, sizeof(text),
+	    "10||||%lld||||%lld||||0:0\n10||||%lld||||%lld||||0:0\n",
+	    (long long)SIM_EPOCH - 300, (long long)SIM_EPOCH - 295,
+	    (long long)SIM_EPOCH, (long long)SIM_EPOCH + 300);
+	sim_answer("sacct", text);
+	CHECK_STR(sim_said(), "end 10/-300--295 requeued never-ran");
+	lanes_run();
+	sim_answer("scontrol", record(10, "COMPLETED"));
+	CHECK_STR(sim_said(),
+	    "held 10/0 threads script-follows, end 10/0-300 completed");
+}
+
 int
 main(void)
 {
 	test_script_due();
+	test_script_due_after_steps();
 	test_hook_acked_when_stored();
 	test_hook_end_from_accounting();
 	test_hook_end_of_known_run();

@@ -495,7 +495,9 @@ step_take(struct cluster *c, const struct step *step)
 			(void)track_snapshot(c, &s);
 		else
 			row_result(track_accounting_row(c, &s,
-			    step->source == ROW_MAY_ASK ? ROW_MAY_DETAILS : 0));
+			    step->source == ROW_MAY_ASK ?
+				ROW_MAY_DETAILS | ROW_MAY_OPEN_DETAILS :
+				0));
 		snapshot_clear(&s);
 	}
 	if (idmap_get(&c->work.left, JOB) != NULL)

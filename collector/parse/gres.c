@@ -15,6 +15,7 @@
 struct gres_item {
 	struct span name;
 	uint64_t count;
+	int has_count;	 /* "(CNT:4)": devices without a file have no index */
 	struct span idx; /* behind IDX:, may be empty */
 	int has_idx;
 	struct span shares; /* "0/100,30/100", may be empty */
@@ -87,16 +88,31 @@ is_shares(struct span s)
 	return s.n > 0 && memchr(s.p, '/', s.n) != NULL;
 }
 
+/* "CNT:4", shares, or neither. */
+static int
+item_inside(struct span s, struct gres_item *item)
+{
+	if (s.n > 4 && memcmp(s.p, "CNT:", 4) == 0) {
+		s.p += 4;
+		s.n -= 4;
+		item->has_count = 1;
+		return number_u64(s, &item->count);
+	}
+	if (is_shares(s))
+		item->shares = s;
+	return 0;
+}
+
 /*
- * Cuts "(IDX:0-1)" or shares off the words.  Other parentheses, such as
- * "(S:0)", contain no device.
+ * Cuts "(IDX:0-1)", "(CNT:4)" or shares off the words.  Other parentheses, such
+ * as "(S:0)", contain no device.
  */
 static int
 item_parens(struct span *words, struct gres_item *item)
 {
 	const char *open = memchr(words->p, '(', words->n);
 	const char *end = words->p + words->n, *idx;
-	struct span shares;
+	struct span inside;
 
 	if (open == NULL)
 		return 0;
@@ -105,11 +121,9 @@ item_parens(struct span *words, struct gres_item *item)
 	words->n = (size_t)(open - words->p);
 	idx = memmem(open, (size_t)(end - open), "IDX:", 4);
 	if (idx == NULL) {
-		shares.p = open + 1;
-		shares.n = (size_t)(end - 1 - shares.p);
-		if (is_shares(shares))
-			item->shares = shares;
-		return 0;
+		inside.p = open + 1;
+		inside.n = (size_t)(end - 1 - inside.p);
+		return item_inside(inside, item);
 	}
 	idx += 4;
 	item->has_idx = 1;
@@ -120,7 +134,7 @@ item_parens(struct span *words, struct gres_item *item)
 	return 0;
 }
 
-/* "gpu", "gpu:2", "gpu:a100", "gpu:a100:2". */
+/* "gpu", "gpu:2", "gpu:a100", "gpu:a100:2"; before "(CNT:4)" without a number. */
 static int
 item_words(struct span words, struct gres_item *item)
 {
@@ -128,10 +142,15 @@ item_words(struct span words, struct gres_item *item)
 	struct span rest, last;
 
 	item->name = words;
+	if (colon != NULL)
+		item->name.n = (size_t)(colon - words.p);
+	if (item->name.n == 0)
+		return -1;
+	if (item->has_count)
+		return 0;
 	item->count = 1;
 	if (colon == NULL)
-		return words.n > 0 ? 0 : -1;
-	item->name.n = (size_t)(colon - words.p);
+		return 0;
 	rest.p = colon + 1;
 	rest.n = words.n - item->name.n - 1;
 	colon = memrchr(rest.p, ':', rest.n);
@@ -142,7 +161,7 @@ item_words(struct span words, struct gres_item *item)
 	}
 	if (number_u64(last, &item->count) == -1)
 		item->count = 1; /* rest is the type */
-	return item->name.n > 0 ? 0 : -1;
+	return 0;
 }
 
 /*

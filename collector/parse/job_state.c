@@ -62,6 +62,7 @@ static const struct job_state words[] = {
 	{ "SPECIAL_EXIT", PHASE_PENDING, END_NOT },
 	{ "REQUEUE_FED", PHASE_PENDING, END_NOT },
 	{ "REQUEUE_HOLD", PHASE_PENDING, END_NOT },
+	{ "EXPEDITING", PHASE_PENDING, END_NOT }, /* since 25.11: requeued */
 	{ "RESV_DEL_HOLD", PHASE_PENDING, END_NOT },
 };
 

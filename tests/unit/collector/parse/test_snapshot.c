@@ -14,6 +14,7 @@ test_states(void)
 	CHECK_INT(state_compact(S("CG"))->phase, PHASE_COMPLETING);
 	/* Data is staged out after the end. */
 	CHECK_INT(state_compact(S("SO"))->phase, PHASE_COMPLETING);
+	CHECK_INT(state_word(S("EXPEDITING"))->phase, PHASE_PENDING);
 	CHECK_INT(state_word(S("STAGE_OUT"))->phase, PHASE_COMPLETING);
 	CHECK_INT(state_compact(S("??"))->phase, PHASE_UNKNOWN);
 	CHECK_INT(state_word(S("CANCELLED by 1001"))->end, END_CANCELLED);

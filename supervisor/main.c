@@ -357,12 +357,16 @@ config_test(struct supervisor *sup)
 	return fflush(stdout) == 0 ? sup->status : 1;
 }
 
-/* Called as: supervisor -parse-config PATH 3 LEVEL [explicit] */
+/*
+ * Called as: supervisor -parse-config PATH 3 LEVEL explicit|default [DELIVER
+ * SOURCE]; the last two are the values in force, at a reload.
+ */
 static int
 parser_main(int argc, char **argv)
 {
 	long level = strtol(argv[4], NULL, 10);
-	int channel = atoi(argv[3]);
+	int channel = atoi(argv[3]), is_explicit, is_reload = argc > 7, rc;
+	struct conf in_force;
 
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
@@ -371,7 +375,16 @@ parser_main(int argc, char **argv)
 	breakout_map();
 	parser_confine(channel);
 	breakout_once(ROLE_PARSER);
-	return parser_run(argv[2], argc > 5, channel) == 0 ? 0 : 1;
+	is_explicit = argc > 5 && strcmp(argv[5], "explicit") == 0;
+	conf_init(&in_force);
+	if (is_reload &&
+	    (conf_set(&in_force, CONF_DELIVER, argv[6]) == -1 ||
+		conf_set(&in_force, CONF_SOURCE, argv[7]) == -1))
+		fatalx("out of memory");
+	rc = parser_run(argv[2], is_explicit, is_reload ? &in_force : NULL,
+	    channel);
+	conf_clear(&in_force);
+	return rc == 0 ? 0 : 1;
 }
 
 /*

@@ -87,6 +87,13 @@ parser_finish(struct parser *p, const char *reason)
 	done(sup, NULL, NO_SECRETS, text);
 }
 
+/* 1 when a configuration is in force, whose deliver and source stay. */
+static int
+is_reload(const struct supervisor *sup)
+{
+	return sup->conf.generation != 0;
+}
+
 /* Accepts only a memfd that cannot change and not a pipe, which may block. */
 static const char *
 secrets_check(int fd)
@@ -132,13 +139,16 @@ on_bad(struct parser *p, struct reader *r)
 static void
 on_end(struct parser *p, struct reader *r)
 {
+	const struct conf *in_force = is_reload(p->sup) ? &p->sup->conf :
+							  &p->conf;
+
 	rd_u32(r);
 	if (rd_end(r) == -1)
 		parser_finish(p, "malformed conf-end");
 	else
 		parser_finish(p,
 		    p->secrets.submitter == -1 ||
-			    (conf_reads_stream(&p->conf) &&
+			    (conf_reads_stream(in_force) &&
 				p->secrets.receiver == -1) ?
 			"the parser sent no secrets" :
 			NULL);
@@ -226,14 +236,20 @@ static pid_t
 parser_spawn(const struct supervisor *sup, int fd, int log)
 {
 	char path[4096], name[] = "supervisor", flag[] = "-parse-config";
-	char number[] = "3", given[] = "explicit", level[8];
+	char number[] = "3", given[] = "explicit", usual[] = "default";
+	char level[8], deliver[16], source[16];
 	char *file = strdup(sup->setup.config_path);
 	char *argv[] = { name, flag, file, number, level,
-		sup->config_explicit ? given : NULL, NULL };
+		sup->config_explicit ? given : usual,
+		is_reload(sup) ? deliver : NULL, source, NULL };
 	char **env = env_parser();
 	pid_t pid = -1;
 
 	snprintf(level, sizeof(level), "%d", (int)log_get_level());
+	snprintf(deliver, sizeof(deliver), "%s",
+	    conf_str(&sup->conf, CONF_DELIVER));
+	snprintf(source, sizeof(source), "%s",
+	    conf_str(&sup->conf, CONF_SOURCE));
 	if (file != NULL && env != NULL &&
 	    snprintf(path, sizeof(path), "%s/supervisor",
 		sup->setup.program_dir) < (int)sizeof(path))

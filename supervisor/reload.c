@@ -57,6 +57,8 @@ static unsigned
 conf_diff(const struct conf *old, struct conf *next, unsigned *restarts,
     char kept[KEPT_MAX])
 {
+	/* The names in `clusters` are for the new source. */
+	int other_source = conf_reads_stream(old) != conf_reads_stream(next);
 	const struct conf_rule *rule;
 	unsigned changed = 0;
 	int key;
@@ -67,7 +69,8 @@ conf_diff(const struct conf *old, struct conf *next, unsigned *restarts,
 		rule = conf_rule(key);
 		if (strcmp(conf_str(old, key), conf_str(next, key)) == 0)
 			continue;
-		if (rule->effect == CONF_EFFECT_SERVICE) {
+		if (rule->effect == CONF_EFFECT_SERVICE ||
+		    (key == CONF_CLUSTERS && other_source)) {
 			kept_add(kept, rule->name);
 			if (value_keep(old, next, key) == -1)
 				log_warnx(

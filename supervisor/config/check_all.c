@@ -64,7 +64,10 @@ check_rest(struct conf_parse *p)
 		    "ccRestSubmitJobs to false)");
 		return;
 	}
-	if (!p->has_token)
+	if (!p->has_token && conf_is_kept(p, CONF_DELIVER))
+		conf_error(p, name_of(CONF_CC_REST_JWT), NULL,
+		    "is not set, nor is ccRestJwtFile");
+	else if (!p->has_token)
 		conf_warn(p, name_of(CONF_CC_REST_JWT), NULL,
 		    "is not set, nor is ccRestJwtFile: cc-backend will refuse "
 		    "each request");

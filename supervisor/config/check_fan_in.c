@@ -39,6 +39,9 @@ unused_warn(struct conf_parse *p, const enum conf_key *keys, size_t n,
 {
 	size_t i;
 
+	/* At a reload, the other mode uses them until the restart. */
+	if (conf_is_kept(p, because))
+		return;
 	for (i = 0; i < n; i++)
 		if (strcmp(conf_str(&p->conf, keys[i]),
 			conf_rule(keys[i])->def) != 0 ||
@@ -133,8 +136,9 @@ conf_check_fan_in(struct conf_parse *p)
 	if (conf_reads_stream(&p->conf)) {
 		if (!is_without_nats(p, CONF_SOURCE))
 			check_source(p);
-	} else if (conf_list_item(conf_str(&p->conf, CONF_CLUSTERS),
-		       SLURM_CLUSTERS_MAX, name, sizeof(name)) == 1)
+	} else if (!conf_is_kept(p, CONF_SOURCE) &&
+	    conf_list_item(conf_str(&p->conf, CONF_CLUSTERS),
+		SLURM_CLUSTERS_MAX, name, sizeof(name)) == 1)
 		conf_error(p, name_of(CONF_CLUSTERS), NULL,
 		    "must have at most %d names while source is \"slurm\"",
 		    SLURM_CLUSTERS_MAX);

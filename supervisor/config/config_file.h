@@ -21,10 +21,11 @@
 
 /* One reading of the file: from its text to the content of the frames. */
 struct conf_parse {
-	const char *path;		 /* of config.json, as it was named */
-	json_t *root;			 /* owned; NULL when there is no file */
-	json_t *lines;			 /* owned; see line_numbers.c */
-	struct conf conf;		 /* the values, without the secrets */
+	const char *path;      /* of config.json, as it was named */
+	json_t *root;	       /* owned; NULL when there is no file */
+	json_t *lines;	       /* owned; see line_numbers.c */
+	struct conf conf;      /* the values, without the secrets */
+	struct conf *in_force; /* borrowed, or NULL; see parser_run() */
 	const char *secret[CONF__COUNT]; /* borrowed from root, or NULL */
 	struct writer secrets;		 /* bytes of the submitter's memfd */
 	struct writer receiver_secrets;	 /* of the receiver's */
@@ -43,14 +44,18 @@ struct conf_parse {
  * empty), with source "stream" `receiver-secrets`, and `conf-end`; or
  * `conf-bad` with the reason alone.
  * explicit_path: a file that does not exist is an error, else it means all
- * defaults.  Returns 0 when conf-end was written, 1 after conf-bad, -1 when
- * the channel failed.  parser_confine() or parser_limits() comes first, in a
- * process of its own.
+ * defaults.  in_force: deliver and source of the configuration in force, which
+ * a reload does not change; NULL at the start.  They decide which secrets are
+ * read and which process gets them; `conf` has the values of the file.
+ * Returns 0 when conf-end was written, 1 after conf-bad, -1 when the channel
+ * failed.  parser_confine() or parser_limits() comes first, in a process of its
+ * own.
  *
  * The token for cc-backend is in the memfd under CONF_CC_REST_JWT, whichever
  * of ccRestJwt, ccRestJwtFile and systemd's credential it came from.
  */
-int parser_run(const char *path, int explicit_path, int fd_out);
+int parser_run(const char *path, int explicit_path, struct conf *in_force,
+    int fd_out);
 /*
  * Appends the payload of the parser's `hello`, its first frame.  The numbers of
  * the keys and of the messages depend on the version, and the file of the program
@@ -92,8 +97,13 @@ void conf_parse_file(struct conf_parse *p, int explicit_path);
 /* The same from bytes; for the fuzzer and the tests. */
 void conf_parse_text(struct conf_parse *p, const char *text, size_t len);
 
-/* values.c: 1 when the key has a value that is not empty. */
+/* values.c */
+/* 1 when the key has a value that is not empty. */
 int conf_is_set(const struct conf_parse *p, enum conf_key key);
+/* 1 when the file changes deliver or source, which needs a restart. */
+int conf_is_kept(const struct conf_parse *p, enum conf_key key);
+/* Exchanges deliver and source of the file with those in force. */
+void conf_kept_swap(struct conf_parse *p);
 
 /* report.c */
 /*

@@ -205,6 +205,47 @@ ctl_sock_derive(struct conf_parse *p)
 		    "cannot be derived from pidFilePath");
 }
 
+/* A refusal may come from a value that the file does not have. */
+static void
+kept_explain(struct conf_parse *p)
+{
+	static const enum conf_key keys[] = { CONF_DELIVER, CONF_SOURCE };
+	size_t i, n = strlen(p->reason);
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (conf_is_kept(p, keys[i]) && n < sizeof(p->reason))
+			n += (size_t)snprintf(p->reason + n,
+			    sizeof(p->reason) - n,
+			    "; %s stays \"%s\" until a restart of the service",
+			    conf_rule(keys[i])->name,
+			    conf_str(&p->conf, keys[i]));
+}
+
+/*
+ * Reads the secrets and checks the values with deliver and source as they stay
+ * in force: until the restart, the daemon must work with this file.
+ */
+static void
+check_in_force(struct conf_parse *p)
+{
+	unsigned before = p->errors;
+
+	if (p->errors == 0 &&
+	    (conf_is_kept(p, CONF_DELIVER) || conf_is_kept(p, CONF_SOURCE)))
+		conf_check_fan_in(p);
+	conf_kept_swap(p);
+	/* Without valid JSON there are no values to check. */
+	if (p->errors == 0 || p->root != NULL)
+		conf_secrets_read(p);
+	if (p->errors == 0)
+		check_safe_paths(p);
+	if (p->errors == 0)
+		conf_check_all(p);
+	if (before == 0 && p->errors != 0)
+		kept_explain(p);
+	conf_kept_swap(p);
+}
+
 void
 conf_parse_file(struct conf_parse *p, int explicit_path)
 {
@@ -225,13 +266,7 @@ conf_parse_file(struct conf_parse *p, int explicit_path)
 	else
 		conf_error(p, NULL, NULL, "%s", why);
 	ctl_sock_derive(p);
-	/* Without valid JSON there are no values to check. */
-	if (p->errors == 0 || p->root != NULL)
-		conf_secrets_read(p);
-	if (p->errors == 0)
-		check_safe_paths(p);
-	if (p->errors == 0)
-		conf_check_all(p);
+	check_in_force(p);
 	if (p->errors == 0)
 		conf_users_resolve(p);
 }

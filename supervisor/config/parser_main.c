@@ -162,7 +162,7 @@ all_send(int fd, const struct conf_parse *p, struct writer *w, int memfd,
 	if (values_send(fd, &p->conf, w) == -1 ||
 	    frame_send_to_supervisor(fd, MSG_SECRETS, NULL, memfd) == -1)
 		return -1;
-	if (conf_reads_stream(&p->conf) &&
+	if (conf_reads_stream(p->in_force != NULL ? p->in_force : &p->conf) &&
 	    frame_send_to_supervisor(fd, MSG_RECEIVER_SECRETS, NULL,
 		receiver_memfd) == -1)
 		return -1;
@@ -179,7 +179,8 @@ parser_limits(void)
 }
 
 int
-parser_run(const char *path, int explicit_path, int fd_out)
+parser_run(const char *path, int explicit_path, struct conf *in_force,
+    int fd_out)
 {
 	struct conf_parse p;
 	struct writer w;
@@ -187,6 +188,7 @@ parser_run(const char *path, int explicit_path, int fd_out)
 
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	conf_parse_init(&p, path);
+	p.in_force = in_force;
 	conf_parse_file(&p, explicit_path);
 	if (p.errors == 0) {
 		memfd = conf_secrets_seal(&p.secrets);

@@ -386,6 +386,18 @@ test_kept(void)
 	CHECK_STR(reply,
 	    "configuration 3 is in force: 1 value changed, "
 	    "secrets read again");
+	/* The clusters are those of the new source. */
+	outcome = -1;
+	reload_begin(&sup);
+	conf_init(&all);
+	conf_set(&all, CONF_SOURCE, "stream");
+	conf_set(&all, CONF_CLUSTERS, "[\"alpha\"]");
+	loaded(&sup, &all, (struct secrets) { dup(0), -1 }, NULL);
+	channels_read();
+	all_agree();
+	CHECK(strstr(reply, "of the service: clusters, source") != NULL);
+	CHECK_STR(conf_str(&sup.conf, CONF_CLUSTERS), "[]");
+	CHECK_INT(restarted, 0);
 	/* all of them have space */
 	outcome = -1;
 	reload_begin(&sup);

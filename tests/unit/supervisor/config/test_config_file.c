@@ -45,6 +45,7 @@ struct outcome {
 
 static char folder[] = "/tmp/test_config_file.XXXXXX";
 static char file[128];
+static struct conf *in_force; /* for parser_run() */
 
 static const char *
 in_folder(const char *name)
@@ -127,7 +128,7 @@ run(struct outcome *o, const char *path, int explicit_path)
 		log_init("parser", LOG_LEVEL_INFO);
 		if (!check_on_valgrind())
 			parser_confine(fds[1]);
-		_exit(parser_run(path, explicit_path, fds[1]) & 0xff);
+		_exit(parser_run(path, explicit_path, in_force, fds[1]) & 0xff);
 	}
 	close(fds[1]);
 	hear(o, fds[0]);
@@ -990,6 +991,86 @@ test_fan_in_secrets(void)
 	CHECK(o.receiver == NULL);
 	forget(&o);
 }
+
+/* The host of a cluster before the restart: token and login of the old mode. */
+static void
+test_reload_deliver(void)
+{
+	struct outcome o;
+
+	conf_set(in_force, CONF_DELIVER, "direct");
+	conf_set(in_force, CONF_SOURCE, "slurm");
+	run_text(&o,
+	    "{" TO_STREAM ", " URL "\"ccRestJwt\": \"secretjwt\","
+	    " \"natsToken\": \"secrettoken\", " BROKER "}");
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_CC_REST_JWT, "secretjwt");
+	check_secret(&o, CONF_NATS_TOKEN, "secrettoken");
+	CHECK_STR(conf_str(&o.conf, CONF_DELIVER), "stream");
+	CHECK(strstr(o.log, "is not used") == NULL);
+	forget(&o);
+	/* Without the token, cc-backend would refuse each request. */
+	run_text(&o, "{" TO_STREAM ", " URL BROKER "}");
+	CHECK_INT(o.status, 1);
+	CHECK(strstr(o.reason,
+		  "ccRestJwt: is not set, nor is ccRestJwtFile; deliver stays "
+		  "\"direct\" until a restart of the service") != NULL);
+	forget(&o);
+	run_text(&o, "{" TO_STREAM ", " URL "\"ccRestJwt\": \"t\"}");
+	CHECK(strstr(o.reason, "deliver: is \"stream\", which needs nats") !=
+	    NULL);
+	forget(&o);
+	conf_set(in_force, CONF_DELIVER, "stream");
+	run_text(&o, MINIMAL ", \"deliver\": \"direct\" }");
+	CHECK(strstr(o.reason, "deliver stays \"stream\"") != NULL);
+	CHECK(strstr(o.reason, "natsServer") != NULL);
+	forget(&o);
+}
+
+/* The centre: the login stays with the process that connects until then. */
+static void
+test_reload_source(void)
+{
+	struct outcome o;
+	size_t n;
+
+	conf_set(in_force, CONF_DELIVER, "direct");
+	conf_set(in_force, CONF_SOURCE, "slurm");
+	run_text(&o,
+	    "{" CENTRE URL BROKER ", \"clusters\": [\"a\", \"b\", \"c\","
+	    " \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\", \"k\","
+	    " \"l\", \"m\", \"n\", \"o\", \"p\", \"q\"],"
+	    " \"natsToken\": \"secrettoken\"}");
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_NATS_TOKEN, "secrettoken");
+	CHECK(o.receiver == NULL);
+	CHECK_STR(conf_str(&o.conf, CONF_SOURCE), "stream");
+	forget(&o);
+	conf_set(in_force, CONF_SOURCE, "stream");
+	run_text(&o,
+	    MINIMAL ", \"clusters\": [\"a\"], \"natsToken\":"
+		    " \"secrettoken\", " BROKER "}");
+	CHECK_INT(o.status, 0);
+	check_secret(&o, CONF_CC_REST_JWT, "t");
+	check_secret(&o, CONF_NATS_TOKEN, "");
+	CHECK(o.receiver != NULL &&
+	    conf_secret(o.receiver, o.n_receiver, CONF_NATS_TOKEN, &n) != NULL);
+	CHECK_STR(conf_str(&o.conf, CONF_SOURCE), "slurm");
+	forget(&o);
+}
+
+static void
+test_reload(void)
+{
+	struct conf conf;
+
+	conf_init(&conf);
+	in_force = &conf;
+	test_reload_deliver();
+	test_reload_source();
+	in_force = NULL;
+	conf_clear(&conf);
+}
 #else
 /* Both keys name the cause, not the broker that is absent, too. */
 static void
@@ -1049,6 +1130,7 @@ main(void)
 	test_documented(source != NULL ? source : ".");
 	test_all_logins();
 	test_fan_in_secrets();
+	test_reload();
 #endif
 	test_fan_in();
 	test_credential();

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <string.h>
+#include <strings.h>
 
 #include "hook/hook.h"
 
@@ -142,9 +143,10 @@ const char *
 address_parse(const char *text, struct address_list *list)
 {
 	memset(list, 0, sizeof(*list));
-	if (strncmp(text, "tcp:", 4) == 0)
+	/* As the Go adapter, accepts the protocol in capitals, too. */
+	if (strncasecmp(text, "tcp:", 4) == 0)
 		return tcp_parse(text + 4, list);
-	if (strncmp(text, "unix:", 5) == 0)
+	if (strncasecmp(text, "unix:", 5) == 0)
 		return path_parse(text + 5, list);
 	return path_parse(text, list);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/text/text.h"
 #include "supervisor/config/config_file.h"
@@ -151,6 +152,19 @@ check_string(struct conf_parse *p, enum conf_key key, const char *name,
 		conf_check_regex(p, name, NULL, text);
 }
 
+/* The Go adapter uses 1 for a smaller value of these keys. */
+static json_int_t
+interval_raise(struct conf_parse *p, enum conf_key key, const char *name,
+    json_int_t number)
+{
+	if ((key != CONF_POLL_INTERVAL && key != CONF_QUERY_DELAY) ||
+	    number >= conf_rule(key)->min)
+		return number;
+	conf_warn(p, name, NULL, "is less than %lld: 1 is used",
+	    (long long)conf_rule(key)->min);
+	return 1;
+}
+
 static void
 check_int(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
@@ -159,6 +173,8 @@ check_int(struct conf_parse *p, enum conf_key key, const char *name,
 	char shown[CONF_VALUE_TEXT_MAX], text[24];
 	json_int_t number = json_integer_value(value);
 
+	if (json_is_integer(value))
+		number = interval_raise(p, key, name, number);
 	if (!json_is_integer(value) || number < rule->min ||
 	    number > rule->max) {
 		conf_error(p, name, NULL,
@@ -270,12 +286,46 @@ check_secret(struct conf_parse *p, enum conf_key key, const char *name,
 		p->secret[key] = text;
 }
 
+/* natsServer may come later in the file, and in another spelling. */
+static int
+has_nats_server(const struct conf_parse *p)
+{
+	const char *name, *text;
+	json_t *value;
+
+	json_object_foreach(p->root, name, value)
+	{
+		text = json_string_value(value);
+		if (text != NULL && *text != '\0' &&
+		    strcasecmp(name, conf_rule(CONF_NATS_SERVER)->name) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+int
+conf_is_blank(const struct conf_parse *p, enum conf_key key,
+    const json_t *value)
+{
+	int is_blank = 0;
+
+	if (key == CONF_NATS_PORT)
+		is_blank = json_is_integer(value) &&
+		    json_integer_value(value) == 0;
+	else if (key == CONF_NATS_SUBJECT)
+		is_blank = json_is_string(value) &&
+		    *json_string_value(value) == '\0';
+	return is_blank && !has_nats_server(p);
+}
+
 void
 conf_check_value(struct conf_parse *p, enum conf_key key, const char *name,
     json_t *value)
 {
 	unsigned before = p->errors;
 
+	if (conf_is_blank(p, key, value))
+		return;
 	switch (conf_rule(key)->type) {
 	case CONF_TYPE_STR:
 	case CONF_TYPE_SECRET_FILE:

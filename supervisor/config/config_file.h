@@ -145,6 +145,12 @@ json_t *conf_lines_new(struct conf_parse *p, const char *text, size_t len);
  */
 void conf_check_value(struct conf_parse *p, enum conf_key key, const char *name,
     json_t *value);
+/*
+ * 1 when the value is a blank natsPort or natsSubject of a file without
+ * natsServer.  The Go adapter accepts it; the default stays.
+ */
+int conf_is_blank(const struct conf_parse *p, enum conf_key key,
+    const json_t *value);
 
 /* check_object.c: gpuPciAddrs, cpuMap, clusterNames, tags. */
 void conf_check_object(struct conf_parse *p, enum conf_key key,

@@ -221,13 +221,14 @@ address_tcp(const char *rest, struct conf_address *address)
 	return 0;
 }
 
+/* As the Go adapter, accepts the protocol in capitals, too. */
 int
 conf_address_parse(const char *value, struct conf_address *address)
 {
 	memset(address, 0, sizeof(*address));
-	if (strncmp(value, "tcp:", 4) == 0)
+	if (strncasecmp(value, "tcp:", 4) == 0)
 		return address_tcp(value + 4, address);
-	if (strncmp(value, "unix:", 5) == 0)
+	if (strncasecmp(value, "unix:", 5) == 0)
 		return address_unix(value + 5, address);
 	return address_unix(value, address);
 }
@@ -249,8 +250,8 @@ conf_metrics_address(const char *value, struct conf_address *address)
 {
 	char text[512];
 
-	if (*value == '/' || strncmp(value, "unix:", 5) == 0 ||
-	    strncmp(value, "tcp:", 4) == 0)
+	if (*value == '/' || strncasecmp(value, "unix:", 5) == 0 ||
+	    strncasecmp(value, "tcp:", 4) == 0)
 		snprintf(text, sizeof(text), "%s", value);
 	else
 		snprintf(text, sizeof(text), "tcp:%s", value);

@@ -254,6 +254,17 @@ unknown_migrate(struct migration *m, const char *name)
 		changed(m, name, NULL, "removed: the key is unknown");
 }
 
+/* The parser has accepted the value and uses a larger one. */
+static void
+small_migrate(struct migration *m, const char *name, enum conf_key key)
+{
+	long long used = conf_int(&m->in.conf, key);
+
+	value_set(m, key, json_integer(used));
+	changed(m, name, NULL,
+	    "is %lld, which the daemon uses for a smaller value", used);
+}
+
 static void
 key_migrate(struct migration *m, const char *name, json_t *value)
 {
@@ -277,7 +288,14 @@ key_migrate(struct migration *m, const char *name, json_t *value)
 	}
 	if (strcmp(right, name) != 0)
 		changed(m, name, NULL, "is spelled %s", right);
-	value_set(m, key, json_incref(value));
+	if (conf_is_blank(&m->in, key, value))
+		changed(m, name, NULL,
+		    "removed: has no effect without natsServer");
+	else if (json_is_integer(value) &&
+	    json_integer_value(value) < conf_rule(key)->min)
+		small_migrate(m, name, key);
+	else
+		value_set(m, key, json_incref(value));
 }
 
 /* 1 when the login is a file that does not exist. */
@@ -320,7 +338,7 @@ advices(const struct migration *m)
 {
 	const char *listen = value_text(m, CONF_PREP_LISTEN);
 
-	if (strncmp(listen, "tcp:", 4) == 0 &&
+	if (strncasecmp(listen, "tcp:", 4) == 0 &&
 	    m->values[CONF_PREP_ALLOWED_HOSTS] == NULL)
 		advise(m, conf_rule(CONF_PREP_LISTEN)->name,
 		    "the daemon accepts hooks of its own host only; "

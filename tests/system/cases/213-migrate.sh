@@ -12,7 +12,7 @@ page=cc-slurm-adapter-migration.7
 migrate() {
 	(cd "$data" && "$ADAPTER" -migrate "$@" >"$T/log/out" 2>"$T/log/err")
 }
-for kind in go sync; do
+for kind in go blank sync; do
 	is "$kind: is migrated" migrate $kind.json
 	is "$kind: the result is the expected one" diff -u "$data/$kind.expected" "$T/log/out"
 	is "$kind: each changed key is explained" diff -u "$data/$kind.explained" "$T/log/err"

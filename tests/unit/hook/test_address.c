@@ -62,12 +62,15 @@ test_addresses(void)
 	size_t i;
 
 	check_tcp("tcp:1.2.3.4:5", "1.2.3.4", 5);
+	check_tcp("TCP:1.2.3.4:5", "1.2.3.4", 5);
 	check_tcp("tcp:[::1]:65535", "::1", 65535);
 	check_tcp("tcp:[::]:8260", "::", 8260);
 	check_this_host("tcp::8260", 8260);
 	check_this_host("tcp:localhost:8260", 8260);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK(address_parse(bad[i], &a) != NULL);
+	CHECK_STR(address_parse("UNIX:/run/x", &a), NULL);
+	CHECK_STR(a.at[0].to.un.sun_path, "/run/x");
 	CHECK_STR(address_parse("unix:/run/x", &a), NULL);
 	CHECK_STR(a.at[0].to.un.sun_path, "/run/x");
 	CHECK_STR(address_parse("/run/y", &a), NULL);

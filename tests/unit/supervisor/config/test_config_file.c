@@ -287,8 +287,27 @@ static const struct {
 	    "must have no control characters", NULL },
 	{ "{ " URL "\"ccRestJwt\": \"\" }", NULL, "ccRestJwt: is not set" },
 	{ MINIMAL ", \"slurmPollInterval\": null }", NULL, NULL },
-	{ MINIMAL ", \"slurmPollInterval\": 0 }", "from 1 to 86400, is 0",
+	/* What the Go adapter accepts. */
+	{ MINIMAL ", \"slurmPollInterval\": 0 }", NULL,
+	    "slurmPollInterval: is less than 1: 1 is used" },
+	{ MINIMAL ", \"slurmQueryDelay\": -1 }", NULL,
+	    "slurmQueryDelay: is less than 0: 1 is used" },
+	{ MINIMAL ", \"natsServer\": \"\", \"natsPort\": 0, "
+		  "\"natsSubject\": \"\", \"natsUser\": \"\" }",
+	    NULL, NULL },
+	{ MINIMAL ", \"natsPort\": 0, \"natsServer\": \"n\" }",
+	    "natsPort: must be a whole number from 1 to 65535, is 0", NULL },
+	{ MINIMAL ", \"natsSubject\": \"\", \"NatsServer\": \"n\" }",
+	    "natsSubject: must not be empty",
+	    "NatsServer: read as natsServer" },
+	{ MINIMAL ", \"natsPort\": 70000 }", "from 1 to 65535, is 70000",
 	    NULL },
+	{ MINIMAL ", \"natsPort\": \"\" }", "from 1 to 65535, is", NULL },
+	{ MINIMAL ", \"prepSockListenPath\": \"TCP:127.0.0.1:5\", "
+		  "\"prepSockConnectPath\": \"Tcp:127.0.0.1:5\" }",
+	    NULL, NULL },
+	{ MINIMAL ", \"slurmPollInterval\": 86401 }",
+	    "from 1 to 86400, is 86401", NULL },
 	{ MINIMAL ", \"slurmPollInterval\": 1.5 }", "is 1.5", NULL },
 	{ MINIMAL ", \"slurmPollInterval\": 1e2 }", "is 100", NULL },
 	{ MINIMAL ", \"slurmPollInterval\": 99999999999999999999 }",
@@ -869,6 +888,7 @@ test_address(void)
 		{ "tcp:[::]:65535", "::", "65535" },
 		{ "tcp::5", "", "5" },
 		{ "tcp:ctl.example:5", "ctl.example", "5" },
+		{ "TCP:1.2.3.4:5", "1.2.3.4", "5" },
 	};
 	static const char *const bad[] = { "", "x", "unix:x", "tcp:5",
 		"tcp:", "tcp::", "tcp::0", "tcp::65536", "tcp::5x",
@@ -886,6 +906,8 @@ test_address(void)
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK_INT(conf_address_parse(bad[i], &a), -1);
+	CHECK_INT(conf_address_parse("Unix:/a b", &a), 0);
+	CHECK_INT(a.kind, CONF_ADDRESS_UNIX);
 	CHECK_INT(conf_address_parse("unix:/a b", &a), 0);
 	CHECK_STR(a.path, "/a b");
 	memset(longest, '/', sizeof(longest));

@@ -23,6 +23,7 @@
 #include "supervisor/system/system.h"
 
 #define STATE_DIR	"/var/lib/cc-slurm-adapter" /* usual, the suite's */
+#define RUN_DIR		"/run/cc-slurm-adapter"	    /* as STATE_DIR */
 #define DIRECTORY_MODE	0750 /* SlurmUser's group: the hook enters it */
 #define SPOOL_MODE	0700
 #define EMPTY_MODE	0555
@@ -166,6 +167,59 @@ directory_is_shared(int dir, const char *name)
 	return shared;
 }
 
+static int
+has_group(const struct identity *id, gid_t gid)
+{
+	int i;
+
+	for (i = 0; i < id->n_groups; i++)
+		if (id->groups[i] == gid)
+			return 1;
+	return 0;
+}
+
+int
+directory_admits_hook(const struct setup *setup, const struct stat *st)
+{
+	const struct identity *id = &setup->slurm_user;
+	mode_t bit;
+
+	/* The group of root has no user of a hook. */
+	if (!setup->has_slurm_user)
+		return st->st_gid != 0 || (st->st_mode & S_IXOTH) != 0;
+	bit = st->st_uid == id->uid   ? S_IXUSR :
+	    has_group(id, st->st_gid) ? S_IXGRP :
+					S_IXOTH;
+	return id->uid == 0 || (st->st_mode & bit) != 0;
+}
+
+int
+directory_gets_group(const struct setup *setup, const char *path,
+    const struct stat *st)
+{
+	return setup->as_root && strcmp(path, setup->run_dir) == 0 &&
+	    S_ISDIR(st->st_mode) && st->st_uid == 0 &&
+	    (st->st_mode & S_IXGRP) != 0 && !directory_admits_hook(setup, st);
+}
+
+/*
+ * tmpfiles.d makes the usual directory, without the group of slurmctld's user,
+ * which the file cannot know.  A group that admits the hooks stays.
+ */
+static int
+group_set(const struct setup *setup, int fd, const char *path,
+    const struct stat *st)
+{
+	if (!directory_gets_group(setup, path, st) ||
+	    st->st_gid == setup->dir_gid)
+		return 0;
+	if (fchown(fd, (uid_t)-1, setup->dir_gid) == -1)
+		return -1;
+	log_notice("group of %s changed from %u to %u, for the hooks", path,
+	    (unsigned)st->st_gid, (unsigned)setup->dir_gid);
+	return 0;
+}
+
 /*
  * Gives the directory of a daemon that ran as slurmUser to root.  The group
  * stays, so that the hooks still find the socket.  name: the daemon's file there.
@@ -179,6 +233,8 @@ directory_take_over(const struct setup *setup, int fd, const char *path,
 	if (!setup->as_root)
 		return 0;
 	if (fstat(fd, &st) == -1)
+		return -1;
+	if (st.st_uid == 0 && group_set(setup, fd, path, &st) == -1)
 		return -1;
 	if (st.st_uid == 0)
 		return directory_restrict(path, fd, &st, 0);
@@ -534,6 +590,7 @@ void
 setup_init(struct setup *setup)
 {
 	memset(setup, 0, sizeof(*setup));
+	setup->run_dir = RUN_DIR;
 	setup->lastrun = setup->ctl_fd = setup->kmsg = -1;
 	setup->metrics_fd = -1;
 	setup->spool_lock = -1;

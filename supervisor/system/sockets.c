@@ -255,17 +255,6 @@ tcp_listen(struct setup *setup, const struct conf_address *a)
 	return rc == 0 ? 0 : -1;
 }
 
-static int
-has_group(const struct identity *id, gid_t gid)
-{
-	int i;
-
-	for (i = 0; i < id->n_groups; i++)
-		if (id->groups[i] == gid)
-			return 1;
-	return 0;
-}
-
 int
 hook_directory_is_closed(const struct setup *setup, const char *path, char *why,
     size_t size)
@@ -273,16 +262,13 @@ hook_directory_is_closed(const struct setup *setup, const char *path, char *why,
 	const struct identity *id = &setup->slurm_user;
 	char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct stat st;
-	mode_t bit;
 
 	snprintf(dir, sizeof(dir), "%.*s", (int)(strrchr(path, '/') - path),
 	    path);
 	if (!setup->has_slurm_user || id->uid == 0 || stat(dir, &st) == -1)
 		return 0;
-	bit = st.st_uid == id->uid   ? S_IXUSR :
-	    has_group(id, st.st_gid) ? S_IXGRP :
-				       S_IXOTH;
-	if ((st.st_mode & bit) != 0)
+	if (directory_admits_hook(setup, &st) ||
+	    directory_gets_group(setup, dir, &st))
 		return 0;
 	snprintf(why, size,
 	    "user %u, who runs slurmctld and the hooks, cannot "

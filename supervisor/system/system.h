@@ -8,6 +8,7 @@
 #ifndef SUPERVISOR_SYSTEM_SYSTEM_H
 #define SUPERVISOR_SYSTEM_SYSTEM_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <stdio.h>
@@ -39,8 +40,9 @@ struct setup {
 	int as_root;		 /* the service was started by root */
 	enum sandbox_mode mode;
 	struct identity identity[ROLE__COUNT];
-	gid_t dir_gid;	    /* of directories that the hook enters */
-	int has_slurm_user; /* the user of slurmctld exists: */
+	gid_t dir_gid;	     /* of directories that the hook enters */
+	const char *run_dir; /* the usual one, which is the suite's */
+	int has_slurm_user;  /* the user of slurmctld exists: */
 	struct identity slurm_user;
 	char *state_dir; /* of the last-run file; owned */
 	char *spool_dir; /* owned */
@@ -72,6 +74,14 @@ int directories_prepare(struct setup *setup, const struct conf *conf);
  * 0, or -1 (logged).
  */
 int directory_prepare_for(const struct setup *setup, const char *path);
+/* 1 when the user of slurmctld, as far as it is known, can enter it. */
+int directory_admits_hook(const struct setup *setup, const struct stat *st);
+/*
+ * 1 when directory_prepare_for() gives this directory the group of slurmctld's
+ * user: the suite's own, of root, which that user cannot enter.
+ */
+int directory_gets_group(const struct setup *setup, const char *path,
+    const struct stat *st);
 /* 1 when path is a symbolic link, with the reason and the repair; else 0. */
 int directory_is_link(const char *path, char *why, size_t size);
 

@@ -17,7 +17,9 @@ last_run() { install -o laboper -m 644 /dev/null "$T/state/lastrun"; }
 tmpfiles() {
 	sed "s|/run/cc-slurm-adapter|$T/run|; s|/var/lib/cc-slurm-adapter|$T/state|" \
 	    "$CSA_INST/lib/tmpfiles.d/cc-slurm-adapter.conf" >"$T/tmpfiles.conf" &&
-	    systemd-tmpfiles --create "$T/tmpfiles.conf"
+	    systemd-tmpfiles --create "$T/tmpfiles.conf" &&
+	    # the daemon does this in the usual directory only
+	    chgrp slurm "$T/run"
 }
 removed() {
 	suite_down 5

@@ -18,6 +18,7 @@
 #define SLURM_UID  65531
 #define SUBMIT_UID 65532
 #define FOREIGN	   65533
+#define HOOK_GID   65530 /* SlurmUser's first group */
 
 static char folder[] = "/tmp/test_directories.XXXXXX";
 static char state[64], spool[80], named[64];
@@ -184,14 +185,22 @@ test_state(void)
 	owner_check(state, ".", 0, 0750);
 }
 
+/* run_dir: the usual directory of the pid file, SlurmUser's group is known. */
 static void
-pidfile_directory_prepare(void)
+pidfile_directory_prepare(const char *run_dir)
 {
 	struct setup setup;
 	struct conf conf;
 	char path[96];
 
 	setup_make(&setup, &conf, "");
+	setup.run_dir = run_dir;
+	setup.dir_gid = HOOK_GID;
+	setup.has_slurm_user = 1;
+	setup.slurm_user = (struct identity) { .uid = HOOK_GID,
+		.gid = HOOK_GID,
+		.groups = { HOOK_GID, FOREIGN },
+		.n_groups = 2 };
 	snprintf(path, sizeof(path), "%s/daemon.pid", named);
 	CHECK_INT(directory_prepare_for(&setup, path), 0);
 	setup_clear(&setup);
@@ -204,14 +213,48 @@ test_pidfile_directory(void)
 {
 	dir_make(named, SLURM_UID, 0755);
 	file_make(named, "slurmctld.pid", 0644);
-	pidfile_directory_prepare();
+	pidfile_directory_prepare("/run/x");
 	owner_check(named, ".", SLURM_UID, 0755);
 	remove_all(named);
 	/* Only a daemon that ran as slurmUser has used this one. */
 	dir_make(named, SLURM_UID, 0755);
 	file_make(named, "daemon.pid", 0644);
-	pidfile_directory_prepare();
+	pidfile_directory_prepare("/run/x");
 	owner_check(named, ".", 0, 0755);
+	remove_all(named);
+}
+
+static void
+group_check(const char *run_dir, gid_t before, mode_t mode, gid_t after)
+{
+	struct stat st;
+
+	dir_make(named, 0, mode);
+	CHECK_INT(chown(named, 0, before), 0);
+	pidfile_directory_prepare(run_dir);
+	CHECK_INT(stat(named, &st), 0);
+	CHECK_INT(st.st_uid, 0);
+	CHECK_INT(st.st_gid, after);
+	CHECK_INT(st.st_mode & 07777, mode);
+	remove_all(named);
+}
+
+/* tmpfiles.d makes the usual directory without the group of the hooks. */
+static void
+test_run_group(void)
+{
+	group_check(named, 0, 0750, HOOK_GID);
+	group_check(named, SLURM_UID, 0750, HOOK_GID);
+	/* SlurmUser can enter, or the group has no right to give. */
+	group_check(named, FOREIGN, 0750, FOREIGN);
+	group_check(named, 0, 0755, 0);
+	group_check(named, 0, 0700, 0);
+	/* Another directory may be the site's. */
+	group_check("/run/x", 0, 0750, 0);
+	/* So may one of another user. */
+	dir_make(named, FOREIGN, 0750);
+	pidfile_directory_prepare(named);
+	owner_check(named, ".", FOREIGN, 0750);
 	remove_all(named);
 }
 
@@ -219,6 +262,8 @@ static void
 test_all(void)
 {
 	test_pidfile_directory();
+	if (as_root)
+		test_run_group();
 	test_state();
 	test_foreign_spool();
 	test_own_spool();

@@ -260,12 +260,33 @@ credential_get(const char *config, const struct address_list *list,
 	return longer;
 }
 
+/*
+ * The address of the daemon.  A file that -config names has another address
+ * than the default, so a file that SlurmUser cannot read is reported.
+ */
+static const char *
+socket_find(const struct options *o, const char *config, char *path,
+    size_t size)
+{
+	int found;
+
+	if (o->socket != NULL)
+		return o->socket;
+	found = config_key_read(config, CONNECT_KEY, path, size);
+	if (found == -1 && o->config != NULL)
+		PRINT_ERR("cc-slurm-adapter: cannot read ", config, ": ",
+		    strerror(errno),
+		    "; the message goes to " HOOK_SOCKET
+		    "; -socket names another address\n");
+	return found == 1 ? path : HOOK_SOCKET;
+}
+
 static void
 hook_run(const struct options *o)
 {
 	static char message[MESSAGE_MAX], path[4096];
 	const char *config = o->config != NULL ? o->config : HOOK_CONFIG;
-	const char *job = getenv("SLURM_JOB_ID"), *socket_text = HOOK_SOCKET;
+	const char *job = getenv("SLURM_JOB_ID"), *socket_text;
 	const char *context = getenv("SLURM_SCRIPT_CONTEXT"), *wrong;
 	struct address_list list;
 	size_t len;
@@ -283,10 +304,7 @@ hook_run(const struct options *o)
 		    context, ", not prolog_slurmctld or epilog_slurmctld\n");
 		return;
 	}
-	if (o->socket != NULL)
-		socket_text = o->socket;
-	else if (config_key_read(config, CONNECT_KEY, path, sizeof(path)) == 1)
-		socket_text = path;
+	socket_text = socket_find(o, config, path, sizeof(path));
 	if ((wrong = address_parse(socket_text, &list)) == NULL) {
 		end = hook_clock_ms() + HOOK_TRY_MS;
 		len = message_write(message, sizeof(message) - CREDENTIAL_ROOM);

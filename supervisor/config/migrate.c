@@ -337,12 +337,18 @@ static void
 advices(const struct migration *m)
 {
 	const char *listen = value_text(m, CONF_PREP_LISTEN);
+	const char *connect = value_text(m, CONF_PREP_CONNECT);
 
 	if (strncasecmp(listen, "tcp:", 4) == 0 &&
 	    m->values[CONF_PREP_ALLOWED_HOSTS] == NULL)
 		advise(m, conf_rule(CONF_PREP_LISTEN)->name,
 		    "the daemon accepts hooks of its own host only; "
 		    "prepAllowedHosts allows other hosts");
+	if (*connect != '\0' &&
+	    strcmp(connect, conf_rule(CONF_PREP_CONNECT)->def) != 0)
+		advise(m, conf_rule(CONF_PREP_CONNECT)->name,
+		    "the hook reads it only if SlurmUser can read the file; "
+		    "otherwise call the hook with -socket ADDRESS");
 	if (m->values[CONF_CC_REST_JWT] != NULL)
 		fprintf(stderr,
 		    "%s: the result contains the token: only root and the user "

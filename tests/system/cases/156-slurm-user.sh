@@ -32,6 +32,21 @@ chmod 755 "$T/run"
 message nobody 4712
 is "another user is refused" wait_for 5 logged "hook message from uid $(id -u nobody): refused"
 is "(no message)" not came 4712
+# a configuration that SlurmUser cannot read
+printf '{"prepSockConnectPath": "%s"}' "$T/run/daemon.sock" >"$T/etc/hook.json"
+with_file() {	# JOB
+	env -i SLURM_JOB_ID="$1" SLURM_CLUSTER_NAME=alpha SLURM_SCRIPT_CONTEXT=prolog_slurmctld \
+	    setpriv --reuid daemon --regid "$gid" --clear-groups \
+	    "$ADAPTER" -config "$T/etc/hook.json" 2>"$T/log/hook.file"
+}
+chmod 644 "$T/etc/hook.json"
+is "the hook takes the address from a file that it can read" with_file 4714
+is "(the message)" wait_for 5 came 4714
+is "(no error)" not test -s "$T/log/hook.file"
+chmod 600 "$T/etc/hook.json"
+is "a file that the hook cannot read is no failure" with_file 4715
+is "the hook says so" \
+    grep -q "cannot read $T/etc/hook.json: Permission denied; the message goes to /" "$T/log/hook.file"
 suite_down
 
 # the daemon makes the directory itself

@@ -357,16 +357,27 @@ config_test(struct supervisor *sup)
 	return fflush(stdout) == 0 ? sup->status : 1;
 }
 
+/* The values in force of a reload: DELIVER SOURCE [MISSING-USER]. */
+static void
+in_force_read(struct in_force *in_force, char **argv)
+{
+	conf_init(&in_force->conf);
+	if (conf_set(&in_force->conf, CONF_DELIVER, argv[0]) == -1 ||
+	    conf_set(&in_force->conf, CONF_SOURCE, argv[1]) == -1)
+		fatalx("out of memory");
+	in_force->missing_user = argv[2];
+}
+
 /*
- * Called as: supervisor -parse-config PATH 3 LEVEL explicit|default [DELIVER
- * SOURCE]; the last two are the values in force, at a reload.
+ * Called as: supervisor -parse-config PATH 3 LEVEL explicit|default, and what
+ * in_force_read() reads.
  */
 static int
 parser_main(int argc, char **argv)
 {
 	long level = strtol(argv[4], NULL, 10);
-	int channel = atoi(argv[3]), is_explicit, is_reload = argc > 7, rc;
-	struct conf in_force;
+	int channel = atoi(argv[3]), is_reload = argc > 7, is_explicit, rc;
+	struct in_force in_force;
 
 	if (level < 0 || level >= LOG_LEVEL__COUNT)
 		level = LOG_LEVEL_WARN;
@@ -376,14 +387,12 @@ parser_main(int argc, char **argv)
 	parser_confine(channel);
 	breakout_once(ROLE_PARSER);
 	is_explicit = argc > 5 && strcmp(argv[5], "explicit") == 0;
-	conf_init(&in_force);
-	if (is_reload &&
-	    (conf_set(&in_force, CONF_DELIVER, argv[6]) == -1 ||
-		conf_set(&in_force, CONF_SOURCE, argv[7]) == -1))
-		fatalx("out of memory");
+	if (is_reload)
+		in_force_read(&in_force, argv + 6);
 	rc = parser_run(argv[2], is_explicit, is_reload ? &in_force : NULL,
 	    channel);
-	conf_clear(&in_force);
+	if (is_reload)
+		conf_clear(&in_force.conf);
 	return rc == 0 ? 0 : 1;
 }
 

@@ -237,11 +237,12 @@ parser_spawn(const struct supervisor *sup, int fd, int log)
 {
 	char path[4096], name[] = "supervisor", flag[] = "-parse-config";
 	char number[] = "3", given[] = "explicit", usual[] = "default";
-	char level[8], deliver[16], source[16];
+	char level[8], deliver[16], source[16], missing[SLURM_USER_MAX];
 	char *file = strdup(sup->setup.config_path);
 	char *argv[] = { name, flag, file, number, level,
 		sup->config_explicit ? given : usual,
-		is_reload(sup) ? deliver : NULL, source, NULL };
+		is_reload(sup) ? deliver : NULL, source,
+		sup->setup.missing_user[0] != '\0' ? missing : NULL, NULL };
 	char **env = env_parser();
 	pid_t pid = -1;
 
@@ -250,6 +251,7 @@ parser_spawn(const struct supervisor *sup, int fd, int log)
 	    conf_str(&sup->conf, CONF_DELIVER));
 	snprintf(source, sizeof(source), "%s",
 	    conf_str(&sup->conf, CONF_SOURCE));
+	snprintf(missing, sizeof(missing), "%s", sup->setup.missing_user);
 	if (file != NULL && env != NULL &&
 	    snprintf(path, sizeof(path), "%s/supervisor",
 		sup->setup.program_dir) < (int)sizeof(path))

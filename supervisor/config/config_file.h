@@ -19,13 +19,20 @@
 #define CONF_REASON_MAX	  1024 /* bytes with the NUL: one log line */
 #define CONF_MESSAGES_MAX 50   /* of one file; more do not help */
 
+/* What a reload does not change. */
+struct in_force {
+	struct conf conf; /* deliver and source alone */
+	/* SlurmUser, if it did not exist at the start; borrowed, or NULL */
+	const char *missing_user;
+};
+
 /* One reading of the file: from its text to the content of the frames. */
 struct conf_parse {
-	const char *path;      /* of config.json, as it was named */
-	json_t *root;	       /* owned; NULL when there is no file */
-	json_t *lines;	       /* owned; see line_numbers.c */
-	struct conf conf;      /* the values, without the secrets */
-	struct conf *in_force; /* borrowed, or NULL; see parser_run() */
+	const char *path;	   /* of config.json, as it was named */
+	json_t *root;		   /* owned; NULL when there is no file */
+	json_t *lines;		   /* owned; see line_numbers.c */
+	struct conf conf;	   /* the values, without the secrets */
+	struct in_force *in_force; /* borrowed, or NULL; see parser_run() */
 	const char *secret[CONF__COUNT]; /* borrowed from root, or NULL */
 	struct writer secrets;		 /* bytes of the submitter's memfd */
 	struct writer receiver_secrets;	 /* of the receiver's */
@@ -44,9 +51,10 @@ struct conf_parse {
  * empty), with source "stream" `receiver-secrets`, and `conf-end`; or
  * `conf-bad` with the reason alone.
  * explicit_path: a file that does not exist is an error, else it means all
- * defaults.  in_force: deliver and source of the configuration in force, which
- * a reload does not change; NULL at the start.  They decide which secrets are
- * read and which process gets them; `conf` has the values of the file.
+ * defaults.  in_force is NULL at the start.  At a reload, its deliver and source
+ * decide which secrets are read and which process gets them; `conf` has the
+ * values of the file.  Its missing_user is added to prepAllowedUids if the user
+ * exists now.
  * Returns 0 when conf-end was written, 1 after conf-bad, -1 when the channel
  * failed.  parser_confine() or parser_limits() comes first, in a process of its
  * own.
@@ -54,7 +62,7 @@ struct conf_parse {
  * The token for cc-backend is in the memfd under CONF_CC_REST_JWT, whichever
  * of ccRestJwt, ccRestJwtFile and systemd's credential it came from.
  */
-int parser_run(const char *path, int explicit_path, struct conf *in_force,
+int parser_run(const char *path, int explicit_path, struct in_force *in_force,
     int fd_out);
 /*
  * Appends the payload of the parser's `hello`, its first frame.  The numbers of
@@ -199,7 +207,7 @@ int conf_metrics_address(const char *value, struct conf_address *address);
 
 /*
  * user_names.c: replaces the names in ctlUsers and prepAllowedUids by
- * numbers; drops unknown users with a warning.
+ * numbers; drops unknown users with a warning.  Adds the missing SlurmUser.
  */
 void conf_users_resolve(struct conf_parse *p);
 

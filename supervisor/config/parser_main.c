@@ -162,7 +162,8 @@ all_send(int fd, const struct conf_parse *p, struct writer *w, int memfd,
 	if (values_send(fd, &p->conf, w) == -1 ||
 	    frame_send_to_supervisor(fd, MSG_SECRETS, NULL, memfd) == -1)
 		return -1;
-	if (conf_reads_stream(p->in_force != NULL ? p->in_force : &p->conf) &&
+	if (conf_reads_stream(
+		p->in_force != NULL ? &p->in_force->conf : &p->conf) &&
 	    frame_send_to_supervisor(fd, MSG_RECEIVER_SECRETS, NULL,
 		receiver_memfd) == -1)
 		return -1;
@@ -179,7 +180,7 @@ parser_limits(void)
 }
 
 int
-parser_run(const char *path, int explicit_path, struct conf *in_force,
+parser_run(const char *path, int explicit_path, struct in_force *in_force,
     int fd_out)
 {
 	struct conf_parse p;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "supervisor/config/config_file.h"
 
 #define NAME_BYTES (NAME_SERVICE_MAX + 1)
@@ -52,10 +53,37 @@ list_resolve(struct conf_parse *p, enum conf_key key, const char *what)
 		conf_error(p, conf_rule(key)->name, NULL, "out of memory");
 }
 
+/*
+ * The supervisor asks no name service after the start.  The number is the first
+ * in the list, because the list may be full.
+ */
+static void
+missing_user_add(struct conf_parse *p)
+{
+	const char *list = conf_str(&p->conf, CONF_PREP_ALLOWED_UIDS);
+	const char *name = p->in_force->missing_user;
+	char out[LIST_BYTES];
+	unsigned uid;
+
+	if (uid_find(name, &uid) == -1) {
+		log_warnx("SlurmUser %s of slurm.conf does not exist; its "
+			  "hooks are refused until a reload finds the user",
+		    name);
+		return;
+	}
+	snprintf(out, sizeof(out), "[\"%u\"%s%s", uid,
+	    strcmp(list, "[]") == 0 ? "" : ",", list + 1);
+	if (conf_set(&p->conf, CONF_PREP_ALLOWED_UIDS, out) == -1)
+		conf_error(p, conf_rule(CONF_PREP_ALLOWED_UIDS)->name, NULL,
+		    "out of memory");
+}
+
 void
 conf_users_resolve(struct conf_parse *p)
 {
 	list_resolve(p, CONF_CTL_USERS, "the name is ignored");
 	list_resolve(p, CONF_PREP_ALLOWED_UIDS,
 	    "hooks of this user are refused");
+	if (p->in_force != NULL && p->in_force->missing_user != NULL)
+		missing_user_add(p);
 }

@@ -18,16 +18,18 @@ int
 conf_is_kept(const struct conf_parse *p, enum conf_key key)
 {
 	return p->in_force != NULL &&
-	    strcmp(conf_str(&p->conf, key), conf_str(p->in_force, key)) != 0;
+	    strcmp(conf_str(&p->conf, key),
+		conf_str(&p->in_force->conf, key)) != 0;
 }
 
 static void
 value_swap(struct conf_parse *p, enum conf_key key)
 {
+	char **other = &p->in_force->conf.values[key];
 	char *value = p->conf.values[key];
 
-	p->conf.values[key] = p->in_force->values[key];
-	p->in_force->values[key] = value;
+	p->conf.values[key] = *other;
+	*other = value;
 }
 
 void

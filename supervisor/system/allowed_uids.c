@@ -67,7 +67,8 @@ hook_uids_complete(const char *list, const struct setup *setup)
 	uid_add(uids, &n, setup->identity[ROLE_RUNNER].uid);
 	if (setup->has_slurm_user)
 		uid_add(uids, &n, setup->slurm_user.uid);
-	for (i = 0; i < USERS_MAX && uid_item(list, i, &uid); i++)
+	/* The parser may have added SlurmUser. */
+	for (i = 0; i < USERS_MAX + 1 && uid_item(list, i, &uid); i++)
 		uid_add(uids, &n, uid);
 	return list_write(uids, n);
 }

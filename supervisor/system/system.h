@@ -25,6 +25,8 @@
 /* Addresses of the host name in prepSockListenPath; as in the listener. */
 #define HOOK_SOCKETS_MAX 8
 
+#define SLURM_USER_MAX 64 /* bytes of SlurmUser with the NUL */
+
 /* uid and groups of a process. */
 struct identity {
 	uid_t uid;
@@ -44,6 +46,8 @@ struct setup {
 	const char *run_dir; /* the usual one, which is the suite's */
 	int has_slurm_user;  /* the user of slurmctld exists: */
 	struct identity slurm_user;
+	/* SlurmUser of slurm.conf that did not exist at the start, or "" */
+	char missing_user[SLURM_USER_MAX];
 	char *state_dir; /* of the last-run file; owned */
 	char *spool_dir; /* owned */
 	int spool_lock;	 /* its descriptor, locked; -1 = none */
@@ -107,7 +111,6 @@ int worker_is_wanted(const struct conf *conf, enum role role);
 int users_resolve(struct setup *setup, const struct conf *conf);
 
 /* slurm_user.c: the user of slurmctld, who runs the hooks. */
-#define SLURM_USER_MAX 64 /* bytes with the NUL */
 /* 1 with SlurmUser of slurm.conf in name, 0 when slurm.conf does not set it. */
 int slurm_user_name(const struct conf *conf, char *name, size_t size);
 /* The same for one slurm.conf and the files that it includes. */

@@ -10,6 +10,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -172,10 +173,13 @@ slurm_user_find(struct setup *p, const struct conf *conf)
 	p->has_slurm_user = identity_of(&p->slurm_user, name) == 0;
 	if (p->has_slurm_user)
 		groups_add(&p->slurm_user);
-	else if (named)
+	else if (named) {
 		log_warnx("SlurmUser %s of slurm.conf does not exist; its "
-			  "hooks are refused",
+			  "hooks are refused until a reload finds the user",
 		    name);
+		/* A name service that did not answer may do so later. */
+		snprintf(p->missing_user, sizeof(p->missing_user), "%s", name);
+	}
 }
 
 /* The group of the directories that the hook enters. */

@@ -79,7 +79,7 @@ parser(const char *what, const char *given)
 	struct writer hello;
 
 	if (strcmp(what, "reload") == 0 &&
-	    strcmp(given, "default stream slurm") != 0)
+	    strcmp(given, "default stream slurm ldap") != 0)
 		return 1;
 	wr_init(&hello, MSG_PAYLOAD_MAX);
 	parser_hello(&hello);
@@ -159,9 +159,9 @@ main(int argc, char **argv)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (argc >= 3 && strcmp(argv[1], "-parse-config") == 0) {
-		if (argc == 8)
-			snprintf(given, sizeof(given), "%s %s %s", argv[5],
-			    argv[6], argv[7]);
+		if (argc == 9)
+			snprintf(given, sizeof(given), "%s %s %s %s", argv[5],
+			    argv[6], argv[7], argv[8]);
 		return parser(argv[2], given);
 	}
 	log_init("test", LOG_LEVEL_FATAL);
@@ -196,6 +196,7 @@ main(int argc, char **argv)
 	/* A reload names the values that stay. */
 	sup.conf.generation = 1;
 	CHECK_INT(conf_set(&sup.conf, CONF_DELIVER, "stream"), 0);
+	strcpy(sup.setup.missing_user, "ldap");
 	run("reload", "");
 	conf_clear(&sup.conf);
 

@@ -45,7 +45,7 @@ struct outcome {
 
 static char folder[] = "/tmp/test_config_file.XXXXXX";
 static char file[128];
-static struct conf *in_force; /* for parser_run() */
+static struct in_force *in_force; /* for parser_run() */
 
 static const char *
 in_folder(const char *name)
@@ -1020,8 +1020,8 @@ test_reload_deliver(void)
 {
 	struct outcome o;
 
-	conf_set(in_force, CONF_DELIVER, "direct");
-	conf_set(in_force, CONF_SOURCE, "slurm");
+	conf_set(&in_force->conf, CONF_DELIVER, "direct");
+	conf_set(&in_force->conf, CONF_SOURCE, "slurm");
 	run_text(&o,
 	    "{" TO_STREAM ", " URL "\"ccRestJwt\": \"secretjwt\","
 	    " \"natsToken\": \"secrettoken\", " BROKER "}");
@@ -1042,7 +1042,7 @@ test_reload_deliver(void)
 	CHECK(strstr(o.reason, "deliver: is \"stream\", which needs nats") !=
 	    NULL);
 	forget(&o);
-	conf_set(in_force, CONF_DELIVER, "stream");
+	conf_set(&in_force->conf, CONF_DELIVER, "stream");
 	run_text(&o, MINIMAL ", \"deliver\": \"direct\" }");
 	CHECK(strstr(o.reason, "deliver stays \"stream\"") != NULL);
 	CHECK(strstr(o.reason, "natsServer") != NULL);
@@ -1056,8 +1056,8 @@ test_reload_source(void)
 	struct outcome o;
 	size_t n;
 
-	conf_set(in_force, CONF_DELIVER, "direct");
-	conf_set(in_force, CONF_SOURCE, "slurm");
+	conf_set(&in_force->conf, CONF_DELIVER, "direct");
+	conf_set(&in_force->conf, CONF_SOURCE, "slurm");
 	run_text(&o,
 	    "{" CENTRE URL BROKER ", \"clusters\": [\"a\", \"b\", \"c\","
 	    " \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\", \"k\","
@@ -1068,7 +1068,7 @@ test_reload_source(void)
 	CHECK(o.receiver == NULL);
 	CHECK_STR(conf_str(&o.conf, CONF_SOURCE), "stream");
 	forget(&o);
-	conf_set(in_force, CONF_SOURCE, "stream");
+	conf_set(&in_force->conf, CONF_SOURCE, "stream");
 	run_text(&o,
 	    MINIMAL ", \"clusters\": [\"a\"], \"natsToken\":"
 		    " \"secrettoken\", " BROKER "}");
@@ -1081,18 +1081,6 @@ test_reload_source(void)
 	forget(&o);
 }
 
-static void
-test_reload(void)
-{
-	struct conf conf;
-
-	conf_init(&conf);
-	in_force = &conf;
-	test_reload_deliver();
-	test_reload_source();
-	in_force = NULL;
-	conf_clear(&conf);
-}
 #else
 /* Both keys name the cause, not the broker that is absent, too. */
 static void
@@ -1116,6 +1104,47 @@ test_fan_in(void)
 	}
 }
 #endif
+
+/* SlurmUser was not found at the start; root exists everywhere. */
+static void
+test_reload_user(void)
+{
+	struct outcome o;
+
+	in_force->missing_user = "root";
+	run_text(&o, MINIMAL ", \"prepAllowedUids\": [\"7\"] }");
+	CHECK_STR(conf_str(&o.conf, CONF_PREP_ALLOWED_UIDS), "[\"0\",\"7\"]");
+	CHECK_STR(o.log, "");
+	forget(&o);
+	run_text(&o, MINIMAL "}");
+	CHECK_STR(conf_str(&o.conf, CONF_PREP_ALLOWED_UIDS), "[\"0\"]");
+	forget(&o);
+	in_force->missing_user = "no-such-user";
+	run_text(&o, MINIMAL "}");
+	CHECK_INT(o.status, 0);
+	CHECK_STR(conf_str(&o.conf, CONF_PREP_ALLOWED_UIDS), "[]");
+	CHECK(
+	    strstr(o.log,
+		"SlurmUser no-such-user of slurm.conf does not exist") != NULL);
+	forget(&o);
+	in_force->missing_user = NULL;
+}
+
+static void
+test_reload(void)
+{
+	struct in_force values = { .missing_user = NULL };
+
+	conf_init(&values.conf);
+	in_force = &values;
+	test_reload_user();
+#ifdef HAVE_NATS
+	test_reload_deliver();
+	test_reload_source();
+#endif
+	in_force = NULL;
+	conf_clear(&values.conf);
+}
 
 static void
 remove_files(void)
@@ -1152,8 +1181,8 @@ main(void)
 	test_documented(source != NULL ? source : ".");
 	test_all_logins();
 	test_fan_in_secrets();
-	test_reload();
 #endif
+	test_reload();
 	test_fan_in();
 	test_credential();
 	test_heavy();

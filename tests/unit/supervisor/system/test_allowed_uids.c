@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "supervisor/system/system.h"
@@ -20,10 +21,32 @@ check_user(const struct ctl_users *users, uid_t uid, int any, int destructive)
 	CHECK_INT(ctl_user_allowed(users, uid, 1), destructive);
 }
 
+/* A full list, and the SlurmUser that the parser has added. */
+static void
+test_full(void)
+{
+	char list[1024] = "[", *uids;
+	struct setup setup;
+	size_t n = 1;
+	unsigned i;
+
+	setup_init(&setup);
+	for (i = 0; i < USERS_MAX + 1; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s\"%u\"",
+		    i > 0 ? "," : "", 4000 + i);
+	snprintf(list + n, sizeof(list) - n, "]");
+	uids = hook_uids_complete(list, &setup);
+	CHECK(uids != NULL && strstr(uids, "\"4000\"") != NULL);
+	CHECK(uids != NULL && strstr(uids, "\"4064\"") != NULL);
+	free(uids);
+}
+
 int
 main(void)
 {
 	struct ctl_users users;
+
+	test_full();
 
 	ctl_users_read(&users, "[\"65533\"]");
 	CHECK_INT(users.n, 1);

@@ -5,6 +5,9 @@
  * at growing intervals.  When cc-backend answers the probe, one request is
  * sent; the others follow after a good answer.  The answer to the probe also
  * shows the version, because cc-backend may have been upgraded in the meantime.
+ *
+ * A proxy may refuse one request and accept all others.  So a refused request
+ * stops the delivery only when the probe is refused, too.
  */
 #include "config.h"
 
@@ -34,7 +37,7 @@
 #define CLUSTERS_AGE   600000
 #define CLUSTERS_TRIES 3 /* attempts while the probe is answered */
 
-/* ms between probes because of new connections */
+/* ms between probes because of new connections or refused requests */
 #define PROBE_EVERY 2000
 
 /* ms; an admin has to change the token or the address */
@@ -50,6 +53,14 @@ enum breaker_state {
 	BREAKER_WRONG_ADDRESS
 };
 
+/* Why cc-backend is probed while requests are sent. */
+enum breaker_doubt {
+	DOUBT_NONE,
+	DOUBT_VERSION, /* another cc-backend may answer */
+	/* a request was refused; no other is sent while the probe is sent */
+	DOUBT_REFUSED
+};
+
 struct breaker {
 	struct submitter *s;
 	enum breaker_state state;
@@ -60,7 +71,11 @@ struct breaker {
 	int asking;
 	/* that request was made with an older configuration */
 	int stale;
-	int doubt;		   /* another cc-backend may answer: probe it */
+	enum breaker_doubt doubt;
+	/* the probe under way shows whether only this request is refused */
+	int judging;
+	char refused[448]; /* the request that was refused, and its answer */
+	struct log_limit refusals;
 	int64_t probed;		   /* spool_now() of the last probe */
 	enum breaker_state logged; /* the state that was logged */
 	int64_t down;		   /* spool_now(); 0 = up */
@@ -202,18 +217,32 @@ breaker_refused(struct breaker *g, const struct result *v)
 		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }
 
-/* Another cc-backend may answer: probes it now or soon. */
+/* Probes cc-backend now or soon if there is a reason. */
 static void
 doubt_settle(struct breaker *g)
 {
 	int64_t wait = g->probed + PROBE_EVERY - spool_now(g->s->spool);
 
-	if (!g->doubt || g->asking || g->version_pinned)
+	if (g->doubt == DOUBT_NONE || g->asking)
 		return;
-	if (wait <= 0)
+	if (wait <= 0) {
+		if (g->doubt == DOUBT_REFUSED)
+			g->state = BREAKER_DOWN;
 		probe_send(g);
-	else if (!evtimer_pending(g->timer, NULL))
+	} else if (!evtimer_pending(g->timer, NULL))
 		timer_after(g->timer, wait);
+}
+
+/* The probe shows whether cc-backend refuses only this request. */
+static void
+request_refused(struct breaker *g, const struct result *v)
+{
+	if (g->state != BREAKER_UP && g->state != BREAKER_HALF_OPEN)
+		return;
+	snprintf(g->refused, sizeof(g->refused), "%s: %s",
+	    request_kind_name(v->what), v->text);
+	g->doubt = DOUBT_REFUSED;
+	doubt_settle(g);
 }
 
 static void
@@ -283,12 +312,13 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 	if (g->state == BREAKER_UNUSED)
 		return;
 	/* A new connection may reach another cc-backend. */
-	if (v->code == RESULT_UNREACHABLE || v->new_connection)
-		g->doubt = 1;
+	if ((v->code == RESULT_UNREACHABLE || v->new_connection) &&
+	    g->doubt == DOUBT_NONE && !g->version_pinned)
+		g->doubt = DOUBT_VERSION;
 	switch (v->code) {
 	case RESULT_UNAUTHORIZED:
 	case RESULT_WRONG_ADDRESS:
-		breaker_refused(g, v);
+		request_refused(g, v);
 		return;
 	case RESULT_REPROBE:
 		/*
@@ -368,7 +398,7 @@ request_follows(const struct breaker *g)
 static void
 breaker_half(struct breaker *g)
 {
-	if (g->down == 0) {
+	if (g->down == 0 || g->judging) {
 		breaker_good(g);
 	} else {
 		g->state = BREAKER_HALF_OPEN;
@@ -376,7 +406,9 @@ breaker_half(struct breaker *g)
 		if (!request_follows(g))
 			breaker_good(g);
 	}
-	if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN)
+	/* A comparison whose list is refused would be repeated at once. */
+	if ((g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN) &&
+	    !g->judging)
 		wake(g->s, WAKE_RECONCILE);
 }
 
@@ -461,6 +493,12 @@ on_probe(const struct http_answer *a, void *arg)
 	if (g->state == BREAKER_UNUSED)
 		return;
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED) {
+		if (g->judging)
+			log_limited(&g->refusals, log_warnx,
+			    "cc-backend at %s accepts the probe, but not this "
+			    "request: %s; only this request waits and is "
+			    "repeated",
+			    http_where(g->s->http), g->refused);
 		version_take(g, &v);
 		clusters_send(g);
 		return;
@@ -481,7 +519,8 @@ probe_send(struct breaker *g)
 
 	if (g->asking)
 		return;
-	g->doubt = 0;
+	g->judging = g->doubt == DOUBT_REFUSED;
+	g->doubt = DOUBT_NONE;
 	g->probed = spool_now(g->s->spool);
 	/* Without REST, no request touches the jobs of cc-backend. */
 	if (!conf_sends_rest(&g->s->w->conf)) {
@@ -504,9 +543,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct breaker *g = arg;
 
-	if (g->state == BREAKER_UP)
+	if (g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN)
 		doubt_settle(g);
-	else if (g->state != BREAKER_UNUSED && g->state != BREAKER_HALF_OPEN)
+	else if (g->state != BREAKER_UNUSED)
 		probe_send(g);
 }
 

@@ -245,6 +245,7 @@ response_classify(const struct http_answer *a, struct result *v)
 	const struct rule *rule;
 
 	memset(v, 0, sizeof(*v));
+	v->what = a->what;
 	v->backend = a->backend;
 	v->new_connection = a->new_connection;
 	if (a->error != NULL || a->code == 0) {

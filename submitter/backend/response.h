@@ -25,7 +25,7 @@ enum result_code {
 	/* start: cc-backend has another version than was probed */
 	RESULT_REPROBE,
 	RESULT_REJECTED, /* never accepted: kept with its reason */
-	/* the token or this client's address is refused */
+	/* the token or this client's address is refused, or a proxy refuses */
 	RESULT_UNAUTHORIZED,
 	/* the address is not cc-backend's, or it accepts jobs only by NATS */
 	RESULT_WRONG_ADDRESS,
@@ -37,6 +37,7 @@ const char *request_kind_name(enum request_kind what);
 
 struct result {
 	enum result_code code;
+	enum request_kind what;
 	int told; /* probe: the version is known now */
 	/* as in the answer: a new connection was made */
 	int new_connection;

@@ -27,6 +27,12 @@
 #define STOP_UNDER_WAY 60000
 /* after these the field is unknown to every version */
 #define REPROBE_TRIES 3
+/*
+ * With so many tries, cc-backend was probed since the last one, and the breaker
+ * permits another request only if the probe was accepted: a proxy refuses only
+ * this request.
+ */
+#define REFUSED_TRIES 4
 
 static struct log_limit said_refused;
 static struct log_limit said_tags;
@@ -165,10 +171,6 @@ not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 	case RESULT_REJECTED:
 		run_reject(s, run, DEST_REST, reject_class_of(v->text),
 		    v->text);
-		break;
-	case RESULT_UNAUTHORIZED:
-	case RESULT_WRONG_ADDRESS:
-		run_requeue(s, run);
 		break;
 	default:
 		row_retry(s, run, v->text);
@@ -355,6 +357,14 @@ delete_refused(struct submitter *s, struct spool_run *run, const char *why)
 	start_settled(s, &copy, DEST_REST);
 }
 
+/* The last request had the same HTTP code. */
+static int
+is_refused_alone(const struct spool_run *run, const struct result *v)
+{
+	return run->tries[DEST_REST] >= REFUSED_TRIES &&
+	    strncmp(run->reason, v->text, 3) == 0;
+}
+
 static void
 delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 {
@@ -372,6 +382,14 @@ delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		break;
 	case RESULT_REJECTED:
 		delete_refused(s, run, v->text);
+		break;
+	case RESULT_UNAUTHORIZED:
+	case RESULT_WRONG_ADDRESS:
+		/* Later runs of the job wait for the deletion. */
+		if (is_refused_alone(run, v))
+			delete_refused(s, run, v->text);
+		else
+			row_retry(s, run, v->text);
 		break;
 	default:
 		not_taken(s, run, v);

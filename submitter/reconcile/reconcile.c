@@ -497,7 +497,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		timer_after(r->timer, EARLY_WAIT);
 	else if (breaker_allows(r->s->breaker))
 		reconcile_begin(r, 0, 0, 0, 0);
-	/* otherwise reconcile_backend_up() sets it again */
+	else
+		/* After a probe because of a refusal no wake-up follows. */
+		timer_after(r->timer, EARLY_WAIT);
 }
 
 void

@@ -408,6 +408,31 @@ test_kept_for_nats(void)
 	sim_end();
 }
 
+/* A proxy permits no DELETE, and accepts the probe: the later run is sent. */
+static void
+test_delete_forbidden(int code)
+{
+	int i, refused = 0;
+
+	begin_requeued();
+	record(1200, JOB_LIVE, 0, END_NOT);
+	CHECK_INT(sim_state(JOB, 1000), DELETE_DUE);
+	for (i = 0; i < 3000; i++) {
+		if (sim_waits(REQUEST_PROBE))
+			sim_answer(REQUEST_PROBE, 400, IS_1_5);
+		if (sim_waits(REQUEST_DELETE)) {
+			refused++;
+			sim_answer(REQUEST_DELETE, code, "<html>");
+		}
+		sim_run(10);
+	}
+	CHECK_INT(refused, 5);
+	CHECK_INT(sim_state(JOB, 1000), STOP_DUE);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(breaker_is_up(sim.breaker));
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -425,5 +450,7 @@ main(void)
 	test_upgrade_after_failures();
 	test_unknown_field();
 	test_kept_for_nats();
+	test_delete_forbidden(403);
+	test_delete_forbidden(405);
 	return check_done();
 }

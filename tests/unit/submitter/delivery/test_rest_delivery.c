@@ -457,20 +457,34 @@ test_unreachable(void)
 	end();
 }
 
+/* The probe is refused, too: nothing is sent, and no row is dropped. */
 static void
 test_token_refused(void)
 {
+	struct spool_run run;
+	int64_t a, b;
+	int ms;
+
 	begin();
-	put(1, 1000, 0);
-	put(2, 1001, 0);
+	a = put(1, 1000, 0);
+	b = put(2, 1001, 1100);
+	CHECK_INT(spool_get(s.spool, b, &run), 1);
+	run.state[DEST_REST] = DELETE_DUE;
+	CHECK_INT(spool_save(s.spool, &run), 0);
 	backend_up();
 	turn(500, 2);
-	answer(0, 401, "{\"error\":\"token is expired\"}");
+	for (ms = 0; ms < 4000; ms += 10) {
+		while (n_sent > 0)
+			answer(0, 401, "{\"error\":\"token is expired\"}");
+		turn(10, 0);
+	}
 	CHECK(!breaker_allows(s.breaker));
-	answer(0, 401, "{\"error\":\"token is expired\"}");
+	CHECK(strstr(breaker_problem(s.breaker), "refuses the token for") !=
+	    NULL);
 	turn(1500, 0);
 	CHECK_INT(n_sent, 0);
-	CHECK_INT(spool_count(s.spool, DEST_REST, START_DUE), 2);
+	CHECK_INT(state_of(a), START_DUE);
+	CHECK_INT(state_of(b), DELETE_DUE);
 	/* a reload brings another token */
 	backend_up();
 	turn(500, 2);

@@ -686,6 +686,93 @@ test_old_version_twice(void)
 	sim_end();
 }
 
+#define PROBED	  "{\"error\":\"no such cluster: \"}"
+#define FORBIDDEN "<html>\r\n<head><title>403 Forbidden</title></head>\r\n"
+
+/* A proxy that refuses some requests; all others are accepted. */
+static struct proxy {
+	enum request_kind refuses;
+	const char *with; /* only those with this text */
+	int code;
+	int refused, accepted;
+} proxy;
+
+static void
+proxy_pass(enum request_kind kind, int code, const char *body)
+{
+	while (sim_waits(kind) > 0) {
+		if (kind == proxy.refuses &&
+		    strstr(sim_body(kind), proxy.with) != NULL) {
+			proxy.refused++;
+			sim_answer(kind, proxy.code, FORBIDDEN);
+		} else {
+			proxy.accepted += kind != REQUEST_PROBE &&
+			    kind != REQUEST_CLUSTERS && kind != REQUEST_LIST;
+			sim_answer(kind, code, body);
+		}
+	}
+}
+
+static void
+proxy_run(int seconds)
+{
+	int i;
+
+	for (i = 0; i < seconds * 100; i++) {
+		proxy_pass(REQUEST_PROBE, 400, PROBED);
+		proxy_pass(REQUEST_CLUSTERS, 200, "{\"clusters\":[]}");
+		proxy_pass(REQUEST_LIST, 200, EMPTY);
+		proxy_pass(REQUEST_START, 201, "{}");
+		proxy_pass(REQUEST_META, 200, "{}");
+		sim_run(10);
+	}
+}
+
+/* A proxy refuses the start of one job: the others are sent. */
+static void
+test_start_forbidden(int code)
+{
+	int i;
+
+	proxy = (struct proxy) { REQUEST_START, "\"jobId\":99,", code, 0, 0 };
+	sim_begin();
+	sim_connect();
+	breaker_pin_version(sim.breaker, 1, BACKEND_1_5);
+	spool_policy(sim.spool)->wait_commit = 0;
+	sim_put(99, 9000, 0);
+	proxy_run(5);
+	for (i = 1; i <= 20; i++)
+		sim_put((uint64_t)i, 1000 + i, 0);
+	proxy_run(5);
+	CHECK_INT(proxy.accepted, 20);
+	/* The request is repeated at growing intervals. */
+	proxy_run(300);
+	CHECK(breaker_is_up(sim.breaker));
+	CHECK_STR(breaker_problem(sim.breaker), "up");
+	CHECK_INT(sim_state(99, 9000), START_DUE);
+	CHECK(proxy.refused > 5 && proxy.refused < 15);
+	sim_end();
+}
+
+/* After an outage only the refused start is due: the outage is over. */
+static void
+test_start_forbidden_alone(void)
+{
+	proxy = (struct proxy) { REQUEST_START, "\"jobId\":99,", 403, 0, 0 };
+	sim_begin();
+	sim_connect();
+	sim_put(99, 9000, 0);
+	sim_answer(REQUEST_START, 0, NULL);
+	sim_run(600);
+	sim_answer(REQUEST_START, 0, NULL);
+	sim_run(1100);
+	sim_answer(REQUEST_START, 0, NULL);
+	CHECK(!breaker_allows(sim.breaker));
+	proxy_run(10);
+	CHECK_STR(breaker_problem(sim.breaker), "up");
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -708,5 +795,9 @@ main(void)
 	test_list_too_long();
 	test_stop_no_run();
 	test_old_version_twice();
+	test_start_forbidden(403);
+	test_start_forbidden(302);
+	test_start_forbidden(405);
+	test_start_forbidden_alone();
 	return check_done();
 }

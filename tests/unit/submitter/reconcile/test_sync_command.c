@@ -349,6 +349,8 @@ token_refused(void)
 {
 	sim_put(6000, 1000, 0);
 	sim_answer(REQUEST_START, 401, NULL);
+	sim_run(2000);
+	sim_answer(REQUEST_PROBE, 401, NULL);
 }
 
 /*

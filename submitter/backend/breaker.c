@@ -6,8 +6,9 @@
  * sent; the others follow after a good answer.  The answer to the probe also
  * shows the version, because cc-backend may have been upgraded in the meantime.
  *
- * A proxy may refuse one request and accept all others.  So a refused request
- * stops the delivery only when the probe is refused, too.
+ * A proxy may refuse one request and accept all others, or never answer one
+ * kind of request.  So such a request stops the delivery only when the probe
+ * fails, too.
  */
 #include "config.h"
 
@@ -37,7 +38,7 @@
 #define CLUSTERS_AGE   600000
 #define CLUSTERS_TRIES 3 /* attempts while the probe is answered */
 
-/* ms between probes because of new connections or refused requests */
+/* ms between probes because of new connections or failed requests */
 #define PROBE_EVERY 2000
 
 /* ms; an admin has to change the token or the address */
@@ -57,8 +58,8 @@ enum breaker_state {
 enum breaker_doubt {
 	DOUBT_NONE,
 	DOUBT_VERSION, /* another cc-backend may answer */
-	/* a request was refused; no other is sent while the probe is sent */
-	DOUBT_REFUSED
+	/* a request failed; no other is sent while the probe is under way */
+	DOUBT_REQUEST
 };
 
 struct breaker {
@@ -72,10 +73,11 @@ struct breaker {
 	/* that request was made with an older configuration */
 	int stale;
 	enum breaker_doubt doubt;
-	/* the probe under way shows whether only this request is refused */
+	/* the probe under way shows whether only this request fails */
 	int judging;
-	char refused[448]; /* the request that was refused, and its answer */
-	struct log_limit refusals;
+	char failed[448]; /* the request that failed, and its answer */
+	enum request_kind failed_kind;
+	struct log_limit failed_alone[REQUEST__COUNT];
 	int64_t probed;		   /* spool_now() of the last probe */
 	enum breaker_state logged; /* the state that was logged */
 	int64_t down;		   /* spool_now(); 0 = up */
@@ -226,22 +228,23 @@ doubt_settle(struct breaker *g)
 	if (g->doubt == DOUBT_NONE || g->asking)
 		return;
 	if (wait <= 0) {
-		if (g->doubt == DOUBT_REFUSED)
+		if (g->doubt == DOUBT_REQUEST)
 			g->state = BREAKER_DOWN;
 		probe_send(g);
 	} else if (!evtimer_pending(g->timer, NULL))
 		timer_after(g->timer, wait);
 }
 
-/* The probe shows whether cc-backend refuses only this request. */
+/* The probe shows whether only this request fails. */
 static void
-request_refused(struct breaker *g, const struct result *v)
+request_failed(struct breaker *g, const struct result *v)
 {
 	if (g->state != BREAKER_UP && g->state != BREAKER_HALF_OPEN)
 		return;
-	snprintf(g->refused, sizeof(g->refused), "%s: %s",
+	g->failed_kind = v->what;
+	snprintf(g->failed, sizeof(g->failed), "%s: %s",
 	    request_kind_name(v->what), v->text);
-	g->doubt = DOUBT_REFUSED;
+	g->doubt = DOUBT_REQUEST;
 	doubt_settle(g);
 }
 
@@ -318,7 +321,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 	switch (v->code) {
 	case RESULT_UNAUTHORIZED:
 	case RESULT_WRONG_ADDRESS:
-		request_refused(g, v);
+		request_failed(g, v);
 		return;
 	case RESULT_REPROBE:
 		/*
@@ -406,7 +409,7 @@ breaker_half(struct breaker *g)
 		if (!request_follows(g))
 			breaker_good(g);
 	}
-	/* A comparison whose list is refused would be repeated at once. */
+	/* A comparison whose list fails would be repeated at once. */
 	if ((g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN) &&
 	    !g->judging)
 		wake(g->s, WAKE_RECONCILE);
@@ -494,11 +497,11 @@ on_probe(const struct http_answer *a, void *arg)
 		return;
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED) {
 		if (g->judging)
-			log_limited(&g->refusals, log_warnx,
+			log_limited(&g->failed_alone[g->failed_kind], log_warnx,
 			    "cc-backend at %s accepts the probe, but not this "
 			    "request: %s; only this request waits and is "
 			    "repeated",
-			    http_where(g->s->http), g->refused);
+			    http_where(g->s->http), g->failed);
 		version_take(g, &v);
 		clusters_send(g);
 		return;
@@ -519,7 +522,7 @@ probe_send(struct breaker *g)
 
 	if (g->asking)
 		return;
-	g->judging = g->doubt == DOUBT_REFUSED;
+	g->judging = g->doubt == DOUBT_REQUEST;
 	g->doubt = DOUBT_NONE;
 	g->probed = spool_now(g->s->spool);
 	/* Without REST, no request touches the jobs of cc-backend. */
@@ -571,6 +574,18 @@ void
 breaker_request_result(struct breaker *g, const struct result *v)
 {
 	breaker_result(g, v, 0);
+}
+
+void
+breaker_meta_result(struct breaker *g, const struct result *v)
+{
+	if (v->code != RESULT_UNREACHABLE) {
+		breaker_result(g, v, 0);
+		return;
+	}
+	result_count(g, v->code);
+	snprintf(g->last, sizeof(g->last), "%s", v->text);
+	request_failed(g, v);
 }
 
 enum backend

@@ -38,6 +38,11 @@ int breaker_is_up(const struct breaker *g);
 void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /* The same for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
+/*
+ * The same for edit_meta: a proxy may never answer a PATCH, so an update without
+ * an answer is followed by a probe.
+ */
+void breaker_meta_result(struct breaker *g, const struct result *v);
 /* The state and, during an outage, its duration and reason; static memory. */
 const char *breaker_problem(struct breaker *g);
 void breaker_status(struct breaker *g, uint64_t request);

@@ -239,13 +239,8 @@ on_meta(const struct http_answer *a, void *arg)
 
 	k->meta = 0;
 	response_classify(a, &v);
-	if (v.code == RESULT_RETRY && ++k->tries >= CONFLICT_TRIES) {
-		single_failed(k, v.text);
-		conflict_step(k);
-		return;
-	}
 	if (v.code != RESULT_RETRY)
-		breaker_request_result(k->s->breaker, &v);
+		breaker_meta_result(k->s->breaker, &v);
 	/*
 	 * Rejected: this cc-backend has no edit_meta; the answer to the stop
 	 * shows the state.
@@ -254,6 +249,8 @@ on_meta(const struct http_answer *a, void *arg)
 		single_settle(k, 1);
 	else if (v.code == RESULT_NO_RUN)
 		single_settle(k, 0);
+	else if (++k->tries >= CONFLICT_TRIES)
+		single_failed(k, v.text);
 	else {
 		k->waiting = 1;
 		timer_after(k->timer, CONFLICT_RETRY);

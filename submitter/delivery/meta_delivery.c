@@ -4,7 +4,9 @@
  * only at the end of a run, and the message that cc-backend does not show
  * another run of the job.  Updates are sent one at a time, and only while no
  * start and no stop is due or under way.  An update is tried a few times,
- * because cc-backend may hide the run for minutes, or may have deleted it.
+ * because cc-backend may hide the run for minutes, or may have deleted it, and
+ * because a proxy may refuse the update.  An outage counts as one try at most:
+ * the breaker probes cc-backend before another update is sent.
  */
 #include "config.h"
 
@@ -67,15 +69,17 @@ on_answer(const struct http_answer *a, void *arg)
 	response_classify(&known, &v);
 	/* A failure of this update shows nothing about starts and stops. */
 	if (v.code != RESULT_RETRY)
-		breaker_request_result(l->s->breaker, &v);
+		breaker_meta_result(l->s->breaker, &v);
 	switch (v.code) {
 	case RESULT_DONE:
 		l->s->n.meta++;
 		history_note(l->s->history, &l->key, HISTORY_META_SENT, 0, 0);
 		spool_meta_drop(sp, l->id);
 		break;
-	case RESULT_NO_RUN:
-	case RESULT_RETRY:
+	case RESULT_REJECTED:
+		give_up(l, &v);
+		break;
+	default:
 		if (l->tries + 1 < META_TRIES)
 			spool_meta_wait(sp, l->id,
 			    spool_now(sp) +
@@ -85,13 +89,6 @@ on_answer(const struct http_answer *a, void *arg)
 		else
 			give_up(l, &v);
 		break;
-	case RESULT_REJECTED:
-		give_up(l, &v);
-		break;
-	default:
-		/* cc-backend is unreachable: the try does not count. */
-		timer_after(l->timer, META_AGAIN);
-		return;
 	}
 	commit_soon(l->s->commit);
 	meta_delivery_step(l);

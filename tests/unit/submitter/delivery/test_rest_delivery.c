@@ -1150,15 +1150,20 @@ test_meta(void)
 	    "{\"jobId\":1,\"cluster\":\"alpha\","
 	    "\"startTime\":1000,\"payload\":{\"key\":\"exitCode\","
 	    "\"value\":\"3:0\"}}");
+	/* no answer: cc-backend is probed, and the other update is sent */
 	answer(0, 0, NULL);
 	CHECK_INT(spool_meta_count(s.spool), 2);
+	CHECK(is_sent(0, REQUEST_PROBE, 0));
+	CHECK(!breaker_allows(s.breaker));
+	answer(0, 400, PROBED);
 	turn(3000, 1);
-	answer(0, 200, "{}");
-	expect_probe(PROBED);
 	CHECK(strstr(sent[0].body, "JobState=FAILED") != NULL);
+	answer(0, 200, "{}");
+	turn(6000, 1);
+	CHECK(strstr(sent[0].body, "exitCode") != NULL);
 	answer(0, 422, "{\"error\":\"finding job failed: sql: no rows\"}");
 	CHECK_INT(spool_meta_next(s.spool, &late), 1);
-	CHECK_INT(late.tries, 1);
+	CHECK_INT(late.tries, 2);
 	CHECK(late.due > spool_now(s.spool) + 1000);
 	CHECK_INT(spool_meta_wait(s.spool, late.id, 0, 9), 0);
 	spool_meta_clear(&late);

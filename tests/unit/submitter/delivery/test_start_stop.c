@@ -14,9 +14,11 @@
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
-#define EMPTY	"{\"jobs\":[]}"
-#define NO_ROWS "{\"error\":\"finding job failed: sql: no rows in result set\"}"
-#define REFUSED "{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
+#define EMPTY	  "{\"jobs\":[]}"
+#define NO_ROWS	  "{\"error\":\"finding job failed: sql: no rows in result set\"}"
+#define REFUSED	  "{\"error\":\"already exists: dbid: 1, jobid: 2\"}"
+#define PROBED	  "{\"error\":\"no such cluster: \"}"
+#define FORBIDDEN "<html>\r\n<head><title>403 Forbidden</title></head>\r\n"
 
 /* A start that is accepted and has ended. */
 static void
@@ -401,10 +403,10 @@ test_refused_and_replaced(void)
 
 /* Neither a list nor edit_meta shows whether cc-backend has the run. */
 static void
-lists_fail(void)
+lists_fail(int meta_code)
 {
 	static const char broken[] = "{\"error\":\"database is locked\"}";
-	int i;
+	int i, ms;
 
 	for (i = 0; i < 3; i++) {
 		sim_run(2000);
@@ -413,8 +415,12 @@ lists_fail(void)
 	}
 	for (i = 0; i < 3; i++) {
 		CHECK_INT(sim_waits(REQUEST_META), 1);
-		sim_answer(REQUEST_META, 500, broken);
-		sim_run(2000);
+		sim_answer(REQUEST_META, meta_code, broken);
+		for (ms = 0; ms < 5000 && !sim_waits(REQUEST_META); ms += 100) {
+			if (sim_waits(REQUEST_PROBE))
+				sim_answer(REQUEST_PROBE, 400, PROBED);
+			sim_run(100);
+		}
 	}
 }
 
@@ -424,7 +430,7 @@ lists_fail(void)
  * Failures of the start before the refusal do not count.
  */
 static void
-test_refused_unlisted(void)
+test_refused_unlisted(int meta_code)
 {
 	struct run_key key = { "alpha", 2, 1000 };
 	struct spool_run run;
@@ -439,7 +445,7 @@ test_refused_unlisted(void)
 	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
 	sim_put(2, 101000, 101100);
 	CHECK_INT(sim_state(2, 101000), START_BLOCKED);
-	lists_fail();
+	lists_fail(meta_code);
 	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
 	CHECK_INT(sim_state(2, 101000), START_DUE_ENDED);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
@@ -686,9 +692,6 @@ test_old_version_twice(void)
 	sim_end();
 }
 
-#define PROBED	  "{\"error\":\"no such cluster: \"}"
-#define FORBIDDEN "<html>\r\n<head><title>403 Forbidden</title></head>\r\n"
-
 /* A proxy that refuses some requests; all others are accepted. */
 static struct proxy {
 	enum request_kind refuses;
@@ -773,6 +776,100 @@ test_start_forbidden_alone(void)
 	sim_end();
 }
 
+/* A run that has failed: the update of its exit code is due. */
+static void
+failed_run(uint64_t id, int64_t start)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = start;
+	job.flags = JOB_HAS_START;
+	job.end = start + 100;
+	job.state = END_FAILED;
+	job.exit_code = 256;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	CHECK_INT(spool_put(sim.spool, &job, &row), PUT_MERGED);
+	job_clear(&job);
+	wake(&sim, WAKE_DELIVERY);
+	sim_run(0);
+	sim_answer(REQUEST_STOP, 200, "{}");
+}
+
+/* A run whose update is due, and no other request. */
+static void
+begin_meta(void)
+{
+	sim_begin();
+	sim_connect();
+	breaker_pin_version(sim.breaker, 1, BACKEND_1_5);
+	spool_policy(sim.spool)->wait_commit = 0;
+	sim_put(50, 1000, 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	failed_run(50, 1000);
+	CHECK_INT(spool_meta_count(sim.spool), 1);
+}
+
+/* A proxy permits no PATCH, or never answers it; 0: no answer. */
+static void
+test_meta_forbidden(int code)
+{
+	int i, up = 0;
+
+	proxy = (struct proxy) { REQUEST_META, "\"jobId\":50,", code, 0, 0 };
+	begin_meta();
+	proxy_run(5);
+	sim_put(51, 2000, 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	failed_run(51, 2000);
+	/* The update of another run is sent although this one fails. */
+	proxy_run(10);
+	CHECK_INT(proxy.accepted, 1);
+	for (i = 0; i < 120; i++) {
+		proxy_run(1);
+		up += breaker_is_up(sim.breaker);
+	}
+	CHECK_INT(up, 120);
+	CHECK(proxy.refused < 8);
+	CHECK_INT(spool_meta_count(sim.spool), 1);
+	/* After META_TRIES the update is given up. */
+	for (i = 0; i < 90 && spool_meta_count(sim.spool) > 0; i++)
+		proxy_run(60);
+	CHECK_INT(proxy.refused, 10);
+	CHECK_INT(sim.n.meta_dropped, 1);
+	sim_end();
+}
+
+/* cc-backend is away for a day: no update is given up. */
+static void
+test_meta_outage(int code)
+{
+	int i, sent = 0;
+
+	begin_meta();
+	for (i = 0; i < 24 * 3600; i++) {
+		while (sim_waits(REQUEST_META)) {
+			sent++;
+			sim_answer(REQUEST_META, code, FORBIDDEN);
+		}
+		while (sim_waits(REQUEST_PROBE))
+			sim_answer(REQUEST_PROBE, code, FORBIDDEN);
+		sim_run(1000);
+	}
+	CHECK_INT(sent, 1);
+	CHECK_INT(spool_meta_count(sim.spool), 1);
+	proxy = (struct proxy) { REQUEST_META, "nothing", 0, 0, 0 };
+	proxy_run(60);
+	CHECK_INT(proxy.accepted, 1);
+	CHECK_INT(spool_meta_count(sim.spool), 0);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -788,7 +885,9 @@ main(void)
 	test_interval_long();
 	test_duplicate();
 	test_refused_and_replaced();
-	test_refused_unlisted();
+	test_refused_unlisted(500);
+	test_refused_unlisted(403);
+	test_refused_unlisted(0);
 	test_both_wait();
 	test_repair_interval();
 	test_failures();
@@ -799,5 +898,9 @@ main(void)
 	test_start_forbidden(302);
 	test_start_forbidden(405);
 	test_start_forbidden_alone();
+	test_meta_forbidden(403);
+	test_meta_forbidden(0);
+	test_meta_outage(401);
+	test_meta_outage(0);
 	return check_done();
 }

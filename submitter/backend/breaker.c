@@ -382,7 +382,7 @@ version_take(struct breaker *g, const struct result *v)
 }
 
 /*
- * Is a run due, now or later?  Those that wait for Slurm or for another run make
+ * Is a run due, now or soon?  Those that wait for Slurm or for another run make
  * no request, and a passive suite makes none.
  */
 static int
@@ -390,11 +390,14 @@ request_follows(const struct breaker *g)
 {
 	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
 		STOP_DUE, DELETE_DUE };
+	int64_t soon = spool_now(g->s->spool) + PROBE_MAX, due;
 	size_t i;
 
-	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (spool_next_due(g->s->spool, DEST_REST, states[i]) >= 0)
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		due = spool_next_due(g->s->spool, DEST_REST, states[i]);
+		if (due >= 0 && due <= soon)
 			return !role_is_passive(g->s);
+	}
 	return 0;
 }
 
@@ -696,13 +699,16 @@ breaker_conf(struct breaker *g)
 	g->probes = 0;
 	g->failures = 0;
 	g->stale = g->asking;
-	g->down = 0;
-	g->logged = BREAKER_UNUSED;
 	if (!http_usable(g->s->http) || g->s->role.standby ||
 	    conf_delivers_to_stream(&g->s->w->conf)) {
+		g->down = 0;
+		g->logged = BREAKER_UNUSED;
 		g->state = BREAKER_UNUSED;
 		return;
 	}
+	/* An outage lasts until cc-backend works; why it lasts is logged again. */
+	g->told[0] = '\0';
+	memset(&g->reasons, 0, sizeof(g->reasons));
 	g->state = BREAKER_DOWN;
 	g->clusters_at = 0;
 	g->no_clusters = 0;

@@ -190,6 +190,13 @@ test_job_order_SOURCES = tests/unit/submitter/delivery/test_job_order.c \
 test_job_order_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_job_order_LDADD = $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_outage
+TESTS += test_outage
+test_outage_SOURCES = tests/unit/submitter/delivery/test_outage.c \
+	$(SUBMITTER_SIMULATION)
+test_outage_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_outage_LDADD = $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_start_stop
 TESTS += test_start_stop
 test_start_stop_SOURCES = tests/unit/submitter/delivery/test_start_stop.c \

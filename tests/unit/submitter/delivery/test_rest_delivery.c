@@ -487,8 +487,13 @@ test_token_refused(void)
 	CHECK_INT(state_of(b), DELETE_DUE);
 	/* a reload brings another token */
 	backend_up();
-	turn(500, 2);
-	CHECK_INT(n_sent, 2);
+	turn(500, 1);
+	CHECK_INT(n_sent, 1);
+	CHECK(is_sent(0, REQUEST_START, 1));
+	answer(0, 201, "{}");
+	CHECK_STR(breaker_problem(s.breaker), "up");
+	turn(500, 1);
+	CHECK(is_sent(0, REQUEST_DELETE, 2));
 	end();
 }
 

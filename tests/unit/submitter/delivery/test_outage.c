@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outages of cc-backend with a simulated clock: what is logged, and what is sent
+ * when cc-backend works again.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log_line.h"
+#include "submitter/backend/breaker.h"
+#include "submitter/delivery/delivery.h"
+#include "submitter/spool/spool.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/sim_clock.h"
+#include "tests/unit/submitter/simulation.h"
+
+#define EXPIRED "{\"error\":\"token is expired\"}"
+#define PROBED	"{\"error\":\"no such cluster: \"}"
+
+static unsigned lines[LOG_ID__COUNT]; /* that were logged */
+static char last[512];		      /* the last one with an id */
+
+static void
+count_line(const struct log_line *line)
+{
+	lines[line->id]++;
+	if (line->id != LOG_ID_NONE)
+		snprintf(last, sizeof(last), "%s", line->text);
+}
+
+static void
+begin(void)
+{
+	memset(lines, 0, sizeof(lines));
+	last[0] = '\0';
+	sim_begin();
+	sim_connect();
+}
+
+/* cc-backend accepts the probe. */
+static void
+probe_accept(void)
+{
+	sim_answer(REQUEST_PROBE, 400, PROBED);
+	if (sim_waits(REQUEST_CLUSTERS))
+		sim_answer(REQUEST_CLUSTERS, 200, "{\"clusters\":[]}");
+}
+
+static void
+reload(void)
+{
+	breaker_conf(sim.breaker);
+	sim_run(0);
+}
+
+/* The start of job 1 and the probe are refused; the start waits for a minute. */
+static void
+begin_refused(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	begin();
+	sim_run(3000);
+	sim_put(1, 1000, 0);
+	sim_answer(REQUEST_START, 401, EXPIRED);
+	sim_answer(REQUEST_PROBE, 401, EXPIRED);
+	CHECK_INT(lines[LOG_ID_TOKEN_REFUSED], 1);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.tries[DEST_REST] = 8;
+	run.due[DEST_REST] = spool_now(sim.spool) + SIM_MINUTE;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_run(5000);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+}
+
+/* A reload brings a token that cc-backend accepts. */
+static void
+test_reload(void)
+{
+	begin_refused();
+	reload();
+	CHECK(strstr(breaker_problem(sim.breaker), "down for 5 s") != NULL);
+	probe_accept();
+	CHECK_STR(breaker_problem(sim.breaker), "up");
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	CHECK(strstr(last, "reachable again after 5 s") != NULL);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	/* Without an outage, a reload logs nothing. */
+	reload();
+	probe_accept();
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	sim_end();
+}
+
+/* A reload brings a token that cc-backend refuses: that is logged again. */
+static void
+test_reload_refused(void)
+{
+	begin_refused();
+	reload();
+	sim_answer(REQUEST_PROBE, 401, EXPIRED);
+	CHECK_INT(lines[LOG_ID_TOKEN_REFUSED], 2);
+	CHECK(
+	    strstr(breaker_problem(sim.breaker), "the token for 5 s") != NULL);
+	reload();
+	probe_accept();
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	sim_end();
+}
+
+int
+main(void)
+{
+	log_sink_set(count_line);
+	test_reload();
+	test_reload_refused();
+	return check_done();
+}

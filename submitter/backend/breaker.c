@@ -44,6 +44,12 @@
 /* ms; an admin has to change the token or the address */
 #define STOPPED_WAIT 30000
 
+/*
+ * ms between lines of the same kind: a proxy that limits the rate of requests
+ * (503, 429) makes two short outages a second
+ */
+#define REPORT_EVERY 60000
+
 enum breaker_state {
 	BREAKER_UNUSED,	   /* no address or token */
 	BREAKER_DOWN,	   /* a probe is under way or due */
@@ -51,7 +57,8 @@ enum breaker_state {
 	BREAKER_UP,
 	BREAKER_UNAUTHORIZED, /* the token is refused; probed every 30 s */
 	/* the address is not cc-backend's; probed every 30 s */
-	BREAKER_WRONG_ADDRESS
+	BREAKER_WRONG_ADDRESS,
+	BREAKER__COUNT
 };
 
 /* Why cc-backend is probed while requests are sent. */
@@ -78,15 +85,17 @@ struct breaker {
 	char failed[448]; /* the request that failed, and its answer */
 	enum request_kind failed_kind;
 	struct log_limit failed_alone[REQUEST__COUNT];
-	int64_t probed;		   /* spool_now() of the last probe */
-	enum breaker_state logged; /* the state that was logged */
-	int64_t down;		   /* spool_now(); 0 = up */
-	int64_t clusters_at;	   /* spool_now() of the last good ones */
+	int64_t probed;		    /* spool_now() of the last probe */
+	enum breaker_state problem; /* of the outage, as found last */
+	/* the state that was logged in this outage; BREAKER_UNUSED = none */
+	enum breaker_state logged;
+	int64_t logged_at[BREAKER__COUNT]; /* spool_now(); 0 = never */
+	int64_t down;			   /* spool_now(); 0 = up */
+	int64_t clusters_at; /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
-	char why[400];	/* of the last failure */
-	char told[400]; /* the reason that was logged */
-	struct log_limit reasons;
+	char why[400];			 /* of the last failure */
+	char told[400];			 /* the reason that was logged */
 	char last[400];			 /* answer, for status */
 	uint64_t results[RESULT__COUNT]; /* of all requests */
 	int64_t answered;		 /* epoch of the last success */
@@ -154,11 +163,6 @@ same_reason(const char *a, const char *b)
 	}
 }
 
-/*
- * Logs one line per outage, and one when the reason has changed, at most one a
- * minute: an outage may begin with a restart, and last because the new
- * certificate is not valid.
- */
 static void
 report_down(struct breaker *g, enum breaker_state state)
 {
@@ -184,20 +188,34 @@ report_down(struct breaker *g, enum breaker_state state)
 		    where, g->why, waiting_runs(g));
 }
 
+/*
+ * Logs one line per outage, and one when the reason has changed: an outage may
+ * begin with a restart, and last because the new certificate is not valid.  A
+ * line that is not permitted yet is logged after a later probe, if the outage
+ * lasts until then.
+ */
+static void
+problem_log(struct breaker *g)
+{
+	int64_t now = spool_now(g->s->spool), at = g->logged_at[g->problem];
+
+	if (g->logged == g->problem && same_reason(g->why, g->told))
+		return;
+	if (at != 0 && now - at < REPORT_EVERY)
+		return;
+	report_down(g, g->problem);
+	g->logged = g->problem;
+	g->logged_at[g->problem] = now;
+	memcpy(g->told, g->why, sizeof(g->told));
+}
+
 static void
 breaker_down(struct breaker *g, enum breaker_state state, int64_t wait)
 {
-	unsigned suppressed;
-
-	if (g->logged != state ||
-	    (!same_reason(g->why, g->told) &&
-		log_allowed(&g->reasons, &suppressed))) {
-		if (g->down == 0)
-			g->down = spool_now(g->s->spool);
-		report_down(g, state);
-		g->logged = state;
-		memcpy(g->told, g->why, sizeof(g->told));
-	}
+	if (g->down == 0)
+		g->down = spool_now(g->s->spool);
+	g->problem = state;
+	problem_log(g);
 	g->state = state;
 	http_forget(g->s->http);
 	if (!g->asking)
@@ -249,6 +267,16 @@ request_failed(struct breaker *g, const struct result *v)
 }
 
 static void
+report_up(struct breaker *g)
+{
+	log_about(LOG_ID_BACKEND_UP, NULL, 0);
+	log_notice("cc-backend at %s is reachable again after %s; %llu runs "
+		   "wait",
+	    http_where(g->s->http),
+	    duration_text(spool_now(g->s->spool) - g->down), waiting_runs(g));
+}
+
+static void
 breaker_good(struct breaker *g)
 {
 	g->failures = 0;
@@ -259,12 +287,8 @@ breaker_good(struct breaker *g)
 	}
 	g->state = BREAKER_UP;
 	if (g->down != 0) {
-		log_about(LOG_ID_BACKEND_UP, NULL, 0);
-		log_notice("cc-backend at %s is reachable again after %s; "
-			   "%llu runs wait",
-		    http_where(g->s->http),
-		    duration_text(spool_now(g->s->spool) - g->down),
-		    waiting_runs(g));
+		if (g->logged != BREAKER_UNUSED)
+			report_up(g);
 		g->down = 0;
 		g->logged = BREAKER_UNUSED;
 		spool_retry_now(g->s->spool, DEST_REST);
@@ -666,14 +690,14 @@ breaker_summary(const struct breaker *g, struct summary *to)
 {
 	int64_t since;
 
-	if (g->down == 0 || g->logged != BREAKER_UNAUTHORIZED)
+	if (g->down == 0 || g->problem != BREAKER_UNAUTHORIZED)
 		token_watch_summary(g->s, to, time(NULL));
 	if (g->down == 0 || g->state == BREAKER_UNUSED)
 		return;
 	since = time(NULL) - (spool_now(g->s->spool) - g->down) / 1000;
-	if (g->logged == BREAKER_UNAUTHORIZED)
+	if (g->problem == BREAKER_UNAUTHORIZED)
 		refused_token_add(g, to, since);
-	else if (g->logged == BREAKER_WRONG_ADDRESS)
+	else if (g->problem == BREAKER_WRONG_ADDRESS)
 		summary_add(to, PROBLEM_BACKEND, 0, since,
 		    "ccRestUrl is no address of cc-backend: %.200s", g->why);
 	else
@@ -708,7 +732,7 @@ breaker_conf(struct breaker *g)
 	}
 	/* An outage lasts until cc-backend works; why it lasts is logged again. */
 	g->told[0] = '\0';
-	memset(&g->reasons, 0, sizeof(g->reasons));
+	memset(g->logged_at, 0, sizeof(g->logged_at));
 	g->state = BREAKER_DOWN;
 	g->clusters_at = 0;
 	g->no_clusters = 0;

@@ -111,11 +111,80 @@ test_reload_refused(void)
 	sim_end();
 }
 
+/* A request that fails for want of a connection; three are an outage. */
+static void
+fail(const char *why)
+{
+	struct result v = { .code = RESULT_UNREACHABLE, .what = REQUEST_LIST };
+	int i;
+
+	snprintf(v.text, sizeof(v.text), "%s", why);
+	for (i = 0; i < 3; i++)
+		breaker_request_result(sim.breaker, &v);
+	CHECK(!breaker_reaches(sim.breaker));
+}
+
+/* A proxy limits the rate: an outage twice a second, for ten minutes. */
+static void
+test_short_outages(void)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 1200; i++) {
+		fail("503");
+		/* The first outage is logged at once. */
+		CHECK(lines[LOG_ID_BACKEND_DOWN] >= 1);
+		sim_run(500);
+		probe_accept();
+		CHECK_STR(breaker_problem(sim.breaker), "up");
+		/* The log never ends with an outage that is over. */
+		CHECK_INT(lines[LOG_ID_BACKEND_UP], lines[LOG_ID_BACKEND_DOWN]);
+	}
+	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 10);
+	sim_end();
+}
+
+/* A long outage soon after a short one is logged within a minute. */
+static void
+test_long_after_short(void)
+{
+	int i;
+
+	begin();
+	fail("503");
+	sim_run(500);
+	probe_accept();
+	fail("503");
+	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 1);
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	for (i = 0; i < 66; i++) {
+		sim_run(1000);
+		if (sim_waits(REQUEST_PROBE))
+			sim_answer(REQUEST_PROBE, 503, "");
+	}
+	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 2);
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	sim_run(5000);
+	probe_accept();
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 2);
+	CHECK(strstr(last, "reachable again after 1 min 1") != NULL);
+	/* A refused token is another message, which is logged at once. */
+	sim_put(1, 1000, 0);
+	sim_answer(REQUEST_START, 401, EXPIRED);
+	sim_run(2000);
+	sim_answer(REQUEST_PROBE, 401, EXPIRED);
+	CHECK_INT(lines[LOG_ID_TOKEN_REFUSED], 1);
+	sim_end();
+}
+
 int
 main(void)
 {
 	log_sink_set(count_line);
 	test_reload();
 	test_reload_refused();
+	test_short_outages();
+	test_long_after_short();
 	return check_done();
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/text/json_scan.h"
 #include "common/text/text.h"
@@ -178,9 +179,40 @@ error_take(const char *p, size_t n, char *words, size_t size)
 	return 0;
 }
 
+static int
+is_blank(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* The title of a proxy's error page, without superfluous blanks.  0 or -1. */
+static int
+title_take(const char *p, const char *end, char *words, size_t size)
+{
+	static const char tag[] = "<title";
+	const size_t tag_len = sizeof(tag) - 1;
+	size_t n = 0;
+
+	while (
+	    (size_t)(end - p) >= tag_len && strncasecmp(p, tag, tag_len) != 0)
+		p++;
+	if ((size_t)(end - p) < tag_len ||
+	    (p = memchr(p, '>', (size_t)(end - p))) == NULL)
+		return -1;
+	for (p++; p < end && *p != '<' && n < size - 1; p++)
+		if (!is_blank(*p))
+			words[n++] = *p;
+		else if (n > 0 && words[n - 1] != ' ')
+			words[n++] = ' ';
+	if (n > 0 && words[n - 1] == ' ')
+		n--;
+	words[n] = '\0';
+	return n > 0 ? 0 : -1;
+}
+
 /*
- * Copies cc-backend's error text, or the beginning of another body, as one
- * line.
+ * Copies cc-backend's error text, the title of a page, or the beginning of
+ * another body, as one line.
  */
 static void
 words_take(const struct http_answer *a, char *words, size_t size)
@@ -192,12 +224,14 @@ words_take(const struct http_answer *a, char *words, size_t size)
 	if (p == NULL)
 		return;
 	end = p + (a->len > WORDS_MAX * 4 ? WORDS_MAX * 4 : a->len);
+	while (p < end && is_blank(*p))
+		p++;
+	if (p < end && *p == '<' && title_take(p, end, words, size) == 0)
+		return;
 	object = memchr(p, '{', (size_t)(end - p));
 	if (object != NULL &&
 	    error_take(object, (size_t)(end - object), words, size) == 0)
 		return;
-	while (p < end && (*p == ' ' || *p == '\r' || *p == '\n'))
-		p++;
 	n = (size_t)(end - p) < size - 1 ? (size_t)(end - p) : size - 1;
 	memcpy(words, p, n);
 	words[n] = '\0';
@@ -206,15 +240,13 @@ words_take(const struct http_answer *a, char *words, size_t size)
 }
 
 static int
-is_object(const struct http_answer *a)
+body_begins(const struct http_answer *a, char c)
 {
 	size_t i = 0;
 
-	while (i < a->len &&
-	    (a->body[i] == ' ' || a->body[i] == '\n' || a->body[i] == '\r' ||
-		a->body[i] == '\t'))
+	while (i < a->len && is_blank(a->body[i]))
 		i++;
-	return i < a->len && a->body[i] == '{';
+	return i < a->len && a->body[i] == c;
 }
 
 /* The row for an answer with this error text; NULL = none. */
@@ -229,9 +261,11 @@ rule_find(const struct http_answer *a, const char *words)
 		if (!(r->what & (1u << a->what)) || a->code < r->from ||
 		    a->code > r->to)
 			continue;
-		if (r->text != NULL && strstr(words, r->text) == NULL)
+		/* A page is never cc-backend's. */
+		if (r->text != NULL &&
+		    (strstr(words, r->text) == NULL || body_begins(a, '<')))
 			continue;
-		if (r->shape == SHAPE_OBJECT && !is_object(a))
+		if (r->shape == SHAPE_OBJECT && !body_begins(a, '{'))
 			continue;
 		return r;
 	}

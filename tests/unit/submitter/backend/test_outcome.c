@@ -67,6 +67,8 @@ static const struct {
 	    "\"adding tag to new job 2 failed: UNIQUE constraint failed: "
 	    "tag.tag_type, tag.tag_name\"}",
 	    RESULT_DONE },
+	{ REQUEST_START, 500, "<title>adding\ntag to new job 2</title>",
+	    RESULT_RETRY },
 	{ REQUEST_START, 500, "", RESULT_RETRY },
 	{ REQUEST_START, 500, ISE "\"database is locked\"}", RESULT_RETRY },
 	{ REQUEST_START, 502, "<html>bad gateway</html>", RESULT_UNREACHABLE },
@@ -189,6 +191,58 @@ test_words(void)
 	CHECK(!v.told);
 }
 
+/* The text of an answer whose body ends where its memory ends. */
+static const char *
+page_text(const char *page)
+{
+	static struct result v;
+	size_t len = strlen(page);
+	char *body = malloc(len + 1);
+	struct http_answer a = { .what = REQUEST_START,
+		.code = 502,
+		.body = body,
+		.len = len,
+		.backend = BACKEND_1_5 };
+
+	if (body == NULL)
+		return "out of memory";
+	memcpy(body, page, len);
+	/* behind the body: a reader that goes too far shows it */
+	body[len] = '!';
+	response_classify(&a, &v);
+	free(body);
+	return v.text;
+}
+
+/* A proxy's error page is reported by its title. */
+static void
+test_page(void)
+{
+	char longest[8192];
+
+	CHECK_STR(page_text("<html>\r\n<head><title>502 Bad Gateway</title>"
+			    "</head>\r\n<body>\r\n<center>nginx</center>"),
+	    "502: 502 Bad Gateway");
+	CHECK_STR(page_text("\n<!DOCTYPE html>\n<STYLE>p {\"error\":\"x\"}</"
+			    "STYLE>\n<TITLE lang=\"en\">\n\tRequest  \n"
+			    "Rejected\n</TITLE>"),
+	    "502: Request Rejected");
+	CHECK_STR(page_text("<title>a\033[31m\001b</title>"),
+	    "502: a\\x1b[31m\\x01b");
+	/* no title, an empty one, and pages that end too early */
+	CHECK_STR(page_text("<html>\nx"), "502: <html>");
+	CHECK_STR(page_text("<title> </title>"), "502: <title> </title>");
+	CHECK_STR(page_text("<title>cut"), "502: cut");
+	CHECK_STR(page_text("<title"), "502: <title");
+	CHECK_STR(page_text("<titl"), "502: <titl");
+	CHECK_STR(page_text("<"), "502: <");
+	memset(longest, 'x', sizeof(longest));
+	memcpy(longest, "<title>", 7);
+	longest[sizeof(longest) - 1] = '\0';
+	CHECK(strlen(page_text(longest)) < sizeof(((struct result *)0)->text));
+	CHECK(strncmp(page_text(longest), "502: xxxx", 9) == 0);
+}
+
 /* The answer to the first stop of no length shows which 1.4 this is. */
 static void
 test_older(void)
@@ -302,6 +356,7 @@ main(void)
 {
 	test_judge();
 	test_words();
+	test_page();
 	test_older();
 	test_hit();
 	test_listing();

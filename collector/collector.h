@@ -100,6 +100,13 @@ void sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req);
 
 /*
+ * ctl_cluster.c.  Returns 1 when no cluster that was read from Slurm has this
+ * name: buf gets the reason for the admin, cut to size.  0 for "", all clusters.
+ */
+int ctl_cluster_missing(struct site *site, const char *name, char *buf,
+    size_t size);
+
+/*
  * ctl_explain.c: the part of `cc-slurm-adapterctl explain` that asks Slurm
  */
 

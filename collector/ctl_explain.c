@@ -301,26 +301,21 @@ explain_cluster_next(const struct collector *col, const struct ctl_request *req,
 static void
 clusters_none(struct explain_slurm *v)
 {
-	struct site *site = &v->col->site;
 	char text[1024];
-	size_t len;
-	unsigned i;
 
 	v->c = NULL;
-	len = (size_t)snprintf(text, sizeof(text),
-	    "another cluster: this suite does not read cluster %s; it reads",
-	    v->req.text);
-	for (i = 0; i < site->n && len < sizeof(text); i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %s",
-		    i > 0 ? "," : "", site->clusters[i]->slurm.cluster);
+	(void)ctl_cluster_missing(&v->col->site, v->req.text, text,
+	    sizeof(text));
 	for (v->id_at = 0; v->id_at < v->req.n_ids; v->id_at++) {
 		v->facts.job = v->req.ids[v->id_at];
 		tell(v, "reason", text);
+		if (site_find(&v->col->site, v->req.text) != NULL)
+			continue;
 		tell(v, "remedy",
-		    "add the cluster to `clusters`, or ask the suite of that "
-		    "cluster");
+		    "correct the name, add the cluster to `clusters`, or ask "
+		    "the suite of that cluster");
 	}
-	finish(v, CTL_OK, "");
+	finish(v, CTL_ERROR, "Slurm was not asked about this cluster");
 }
 
 /* Asks about the next job in this cluster, or begins the next cluster. */

@@ -159,10 +159,11 @@ cluster_none(struct job_part *v)
 
 	v->c = NULL;
 	if (v->told == 0) {
-		snprintf(text, sizeof(text),
-		    "another cluster: this suite does not read cluster %s",
-		    v->req.text);
+		(void)ctl_cluster_missing(&v->col->site, v->req.text, text,
+		    sizeof(text));
 		tell(v, v->facts.job, "reason", text);
+		finish(v, CTL_ERROR, "Slurm was not asked about this cluster");
+		return;
 	}
 	finish(v, CTL_OK, "");
 }

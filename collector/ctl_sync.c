@@ -390,9 +390,15 @@ void
 sync_report_begin(struct sync_report *v, uint64_t request,
     const struct ctl_request *req)
 {
+	char text[CTL_TEXT_MAX];
+
 	if (v->request != 0) {
 		worker_ctl_end(v->col->site.w, request, CTL_ERROR,
 		    "a sync is already under way");
+		return;
+	}
+	if (ctl_cluster_missing(&v->col->site, req->text, text, sizeof(text))) {
+		worker_ctl_end(v->col->site.w, request, CTL_ERROR, text);
 		return;
 	}
 	if (v->timer == NULL)

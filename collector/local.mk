@@ -130,6 +130,7 @@ collector_collector_SOURCES = \
 	collector/check.c \
 	collector/clusters.c \
 	collector/collector.h \
+	collector/ctl_cluster.c \
 	collector/ctl_explain.c \
 	collector/ctl_job_part.c \
 	collector/ctl_sync.c \

@@ -61,6 +61,7 @@ orders_explain(struct receiver *v, uint64_t request,
     const struct ctl_request *req)
 {
 	struct asks_order order = { .kind = ASK_EXPLAIN, .request = request };
+	char text[CLUSTER_MAX + 128];
 	const char *wrong;
 	uint32_t i;
 
@@ -78,7 +79,9 @@ orders_explain(struct receiver *v, uint64_t request,
 	if (wrong == NULL)
 		return;
 	explain_row(v, request, order.cluster, order.job, wrong);
-	worker_ctl_end(v->w, request, CTL_OK, "");
+	snprintf(text, sizeof(text), "the cluster was not asked: %s%s%s", wrong,
+	    order.cluster[0] != '\0' ? ": " : "", order.cluster);
+	worker_ctl_end(v->w, request, CTL_ERROR, text);
 }
 
 void

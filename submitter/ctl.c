@@ -30,6 +30,7 @@
 #include "submitter/spool/transition.h"
 
 #define QUEUE_ROWS 1000 /* without --limit */
+#define NAMES_SIZE 192	/* bytes of a list of clusters in an error */
 
 /* A command that walks over rows. */
 struct walk {
@@ -582,6 +583,89 @@ static void (*const handlers[CTL__COUNT])(struct submitter *s, uint64_t request,
 	[CTL_HISTORY] = on_history,
 };
 
+/* --- the cluster of a request --- */
+
+/*
+ * Returns 1 when the spool has this cluster; names gets the clusters that the
+ * spool has, or as many of them as fit and "...".
+ */
+static int
+cluster_is_stored(struct submitter *s, const char *cluster, char *names,
+    size_t size)
+{
+	struct run_key name;
+	int64_t cursor;
+	size_t len = 0;
+	unsigned i;
+	int full = 0, found = 0;
+
+	names[0] = '\0';
+	for (i = 0; spool_cluster(s->spool, i, &name, &cursor); i++) {
+		found |= strcmp(name.cluster, cluster) == 0;
+		if (full)
+			continue;
+		full = len + strlen(name.cluster) + sizeof(", , ...") > size;
+		len += (size_t)snprintf(names + len, size - len, "%s%s",
+		    len > 0 ? ", " : "", full ? "..." : name.cluster);
+	}
+	return found;
+}
+
+/* An empty answer is right for a cluster whose first data has not arrived. */
+static int
+may_be_empty(const struct ctl_request *req)
+{
+	return req->verb == CTL_QUEUE || req->verb == CTL_RETRY ||
+	    req->verb == CTL_DROP;
+}
+
+/*
+ * The history can have a cluster that the spool does not have; the collector or
+ * the receiver refuses its name.  At a centre, the receiver does a backfill.
+ */
+static int
+cluster_is_checked(const struct submitter *s, const struct ctl_request *req)
+{
+	return req->text[0] != '\0' && req->verb != CTL_EXPLAIN &&
+	    (req->verb != CTL_BACKFILL || !conf_reads_stream(&s->w->conf));
+}
+
+/*
+ * Without this check, a mistyped name selects no run, and the answer is that of
+ * a cluster without a difference.  Returns 1 when it has refused the request.
+ */
+static int
+cluster_refused(struct submitter *s, uint64_t request,
+    const struct ctl_request *req)
+{
+	char names[NAMES_SIZE], text[NAMES_SIZE + CLUSTER_MAX + 128];
+	const char *name = req->text;
+	int configured;
+
+	if (!cluster_is_checked(s, req) ||
+	    cluster_is_stored(s, name, names, sizeof(names)))
+		return 0;
+	configured = cluster_name_known(s, name);
+	if (configured && may_be_empty(req))
+		return 0;
+	if (configured)
+		snprintf(text, sizeof(text),
+		    "no data of cluster %.*s has arrived yet: run "
+		    "cc-slurm-adapterctl status",
+		    CLUSTER_MAX - 1, name);
+	else if (!s->clusters.configured && s->clusters.n == 0)
+		snprintf(text, sizeof(text),
+		    "no data of cluster %.*s has arrived since the start: "
+		    "Slurm has not answered yet, or the name is wrong",
+		    CLUSTER_MAX - 1, name);
+	else
+		snprintf(text, sizeof(text),
+		    "unknown cluster %.*s; the spool has %s", CLUSTER_MAX - 1,
+		    name, names[0] != '\0' ? names : "no cluster");
+	worker_ctl_end(s->w, request, CTL_ERROR, text);
+	return 1;
+}
+
 void
 ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req)
@@ -594,6 +678,6 @@ ctl_on_request(struct worker *w, uint64_t request,
 	else if (req->verb >= CTL__COUNT || handlers[req->verb] == NULL)
 		worker_ctl_end(w, request, CTL_ERROR,
 		    "not a command of the submitter");
-	else
+	else if (!cluster_refused(s, request, req))
 		handlers[req->verb](s, request, req);
 }

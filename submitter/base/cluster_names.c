@@ -34,6 +34,12 @@ is_named(const struct cluster_names *c, const char *name)
 }
 
 int
+cluster_name_known(const struct submitter *s, const char *name)
+{
+	return is_named(&s->clusters, name);
+}
+
+int
 cluster_name_excluded(const struct submitter *s, const char *name)
 {
 	return s->clusters.configured && !is_named(&s->clusters, name);

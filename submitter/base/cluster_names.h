@@ -31,6 +31,8 @@ void cluster_names_conf(struct submitter *s);
  * has it or, if the key is empty, if it is one of the first few names.
  */
 int cluster_name_allowed(struct submitter *s, const char *name);
+/* 1 when the key clusters has this name, or the collector has reported it. */
+int cluster_name_known(const struct submitter *s, const char *name);
 /* 1 when the key clusters names other clusters only. */
 int cluster_name_excluded(const struct submitter *s, const char *name);
 

@@ -215,6 +215,14 @@ test_explain_reason_SOURCES = tests/unit/collector/test_explain_reason.c \
 test_explain_reason_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_explain_reason_LDADD = $(COLLECTOR_TRACK_LIBS)
 
+# Commands with a cluster that is not read; the test has the lanes.
+check_PROGRAMS += test_ctl_cluster
+TESTS += test_ctl_cluster
+test_ctl_cluster_SOURCES = tests/unit/collector/test_ctl_cluster.c \
+	collector/ctl_cluster.c collector/ctl_sync.c $(simulation)
+test_ctl_cluster_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_ctl_cluster_LDADD = $(COLLECTOR_TRACK_LIBS)
+
 check_PROGRAMS += test_job_part
 TESTS += test_job_part
 test_job_part_SOURCES = tests/unit/collector/test_job_part.c \

@@ -3,10 +3,10 @@
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
 	test_receiver_intake test_asks test_lease test_lease_json \
-	test_check_lease test_release test_report
+	test_check_lease test_orders test_release test_report
 TESTS += test_window test_budget test_api test_streams test_receiver_intake \
 	test_asks test_lease test_lease_json test_check_lease \
-	test_release test_report
+	test_orders test_release test_report
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -33,6 +33,11 @@ test_asks_SOURCES = tests/unit/receiver/asks/test_asks.c
 test_asks_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_asks_LDADD = receiver/asks/libasks.a common/record/librecord.a \
 	$(COMMON_LIBS)
+
+# The test has the box below.
+test_orders_SOURCES = tests/unit/receiver/test_orders.c receiver/orders.c
+test_orders_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_orders_LDADD = $(COMMON_LIBS)
 
 test_lease_SOURCES = tests/unit/receiver/lease/test_lease.c
 test_lease_LDADD = receiver/lease/liblease.a

@@ -25,6 +25,7 @@ begin(void)
 static void
 end(void)
 {
+	sim.clusters.n = 0;
 	sim_end();
 }
 
@@ -199,6 +200,57 @@ test_queue(void)
 	CHECK_STR(queue(2, 0, "alpha"),
 	    "2|3\nok: 2 rows are shown, 3 rows are not shown: use --limit\n");
 	CHECK_STR(queue(1, 3, ""), "1|0\nok: \n");
+	end();
+}
+
+/* The reply to a command for a cluster. */
+static const char *
+ask_cluster(enum ctl_verb verb, const char *cluster)
+{
+	struct ctl_request req = { .verb = (uint16_t)verb };
+
+	if (verb == CTL_RETRY || verb == CTL_DROP)
+		req.ids[req.n_ids++] = 7;
+	snprintf(req.text, sizeof(req.text), "%s", cluster);
+	sim_told();
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	if (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 200, EMPTY);
+	return sim_told();
+}
+
+/* A mistyped cluster is an error, not a cluster without a difference. */
+static void
+test_cluster(void)
+{
+	static const enum ctl_verb verbs[] = { CTL_QUEUE, CTL_RETRY, CTL_DROP,
+		CTL_SYNC, CTL_REPAIR, CTL_BACKFILL };
+	static const char unknown[] = "error: unknown cluster alpah; the spool "
+				      "has alpha\n";
+	static const char early[] =
+	    "error: no data of cluster beta has arrived since the start: Slurm "
+	    "has not answered yet, or the name is wrong\n";
+	static const char no_data[] = "error: no data of cluster beta has "
+				      "arrived yet: run cc-slurm-adapterctl "
+				      "status\n";
+	size_t i;
+
+	begin();
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		CHECK_STR(ask_cluster(verbs[i], "beta"), early);
+	CHECK_INT(cluster_name_allowed(&sim, "alpha"), 1);
+	open_run(7, 1000);
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		CHECK_STR(ask_cluster(verbs[i], "alpah"), unknown);
+	CHECK_STR(ask_cluster(CTL_QUEUE, "alpha"), "0|0\nok: \n");
+	CHECK_STR(ask_cluster(CTL_SYNC, "alpha"),
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs touched\n");
+	/* A cluster of the key clusters, whose Slurm has not answered. */
+	CHECK_INT(cluster_name_allowed(&sim, "beta"), 1);
+	CHECK_STR(ask_cluster(CTL_QUEUE, "beta"), "0|0\nok: \n");
+	CHECK_STR(ask_cluster(CTL_SYNC, "beta"), no_data);
+	CHECK_STR(ask_cluster(CTL_REPAIR, "beta"), no_data);
 	end();
 }
 
@@ -411,6 +463,7 @@ main(void)
 	test_once();
 	test_quarantined();
 	test_queue();
+	test_cluster();
 	test_unconfirmed();
 	test_many();
 	test_beyond();

@@ -23,11 +23,11 @@ _cc_slurm_adapterctl_words() {
 	case $1 in
 	status) echo "-v" ;;
 	queue) echo "--rejected --limit --job --cluster" ;;
-	retry) echo "--all JOBS" ;;
-	drop) echo JOBS ;;
+	retry) echo "--all --cluster JOBS" ;;
+	drop) echo "--cluster JOBS" ;;
 	sync) echo "--job --cluster --limit --dry-run --force --direction" ;;
 	backfill) echo "--from --to --cluster --dry-run --nats --status --cancel" ;;
-	repair) echo "--dry-run JOBS" ;;
+	repair) echo "--dry-run --cluster JOBS" ;;
 	log) echo "fatal error warn info debug trace" ;;
 	metrics) echo "--prometheus" ;;
 	explain) echo "--cluster --from --anonymize JOBS" ;;

@@ -50,11 +50,11 @@ _cc_slurm_adapterctl() {
 	case $verb in
 	(status) found=(-v) ;;
 	(queue) found=(--rejected --limit --job --cluster) ;;
-	(retry) found=(--all) jobs=1 ;;
-	(drop) jobs=1 ;;
+	(retry) found=(--all --cluster) jobs=1 ;;
+	(drop) found=(--cluster) jobs=1 ;;
 	(sync) found=(--job --cluster --limit --dry-run --force --direction) ;;
 	(backfill) found=(--from --to --cluster --dry-run --nats --status --cancel) ;;
-	(repair) found=(--dry-run) jobs=1 ;;
+	(repair) found=(--dry-run --cluster) jobs=1 ;;
 	(log) found=(fatal error warn info debug trace) ;;
 	(metrics) found=(--prometheus) ;;
 	(explain) found=(--cluster --from --anonymize) jobs=1 ;;

@@ -19,8 +19,9 @@ const char args_usage[] =
     "  watch                         the same and rates, every 2 s; q quits\n"
     "  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
     "                                deliveries that wait, and why\n"
-    "  retry ID... | --all           send rejected runs of these jobs again\n"
-    "  drop ID...                    discard rejected runs of these jobs\n"
+    "  retry ID... | --all [--cluster NAME]\n"
+    "                                send rejected runs of these jobs again\n"
+    "  drop ID... [--cluster NAME]   discard rejected runs of these jobs\n"
     "  sync [--job ID]... [--cluster NAME] [--limit N] [--dry-run] [--force]\n"
     "       [--direction start|stop|both]\n"
     "                                compare cc-backend with Slurm, repair it\n"
@@ -29,7 +30,8 @@ const char args_usage[] =
     "                                --nats: publish them by NATS again\n"
     "  backfill --status | --cancel [--cluster NAME]\n"
     "                                print the progress; cancel\n"
-    "  repair [--dry-run] [ID...]    correct runs that were stopped by others\n"
+    "  repair [--dry-run] [--cluster NAME] [ID...]\n"
+    "                                correct runs that were stopped by others\n"
     "  explain ID... [--cluster NAME] [--from T] [--anonymize]\n"
     "                                the events of each run of these jobs, or why\n"
     "                                there is none; ID also 4711_3 and 4711+1\n"
@@ -72,14 +74,15 @@ static const struct verb {
 } verbs[] = {
 	{ "status", CTL_STATUS, 0, 0 },
 	{ "queue", CTL_QUEUE, TAKES_JOBS | TAKES_CLUSTER, CTL_FLAG_REJECTED },
-	{ "retry", CTL_RETRY, TAKES_IDS | NEEDS_IDS, CTL_FLAG_ALL },
-	{ "drop", CTL_DROP, TAKES_IDS | NEEDS_IDS, 0 },
+	{ "retry", CTL_RETRY, TAKES_IDS | NEEDS_IDS | TAKES_CLUSTER,
+	    CTL_FLAG_ALL },
+	{ "drop", CTL_DROP, TAKES_IDS | NEEDS_IDS | TAKES_CLUSTER, 0 },
 	{ "sync", CTL_SYNC, TAKES_JOBS | TAKES_CLUSTER | TAKES_DIRECTION,
 	    CTL_FLAG_DRY_RUN | CTL_FLAG_FORCE },
 	{ "backfill", CTL_BACKFILL, TAKES_RANGE | TAKES_CLUSTER,
 	    CTL_FLAG_DRY_RUN | CTL_FLAG_STATUS | CTL_FLAG_CANCEL |
 		CTL_FLAG_NATS },
-	{ "repair", CTL_REPAIR, TAKES_IDS, CTL_FLAG_DRY_RUN },
+	{ "repair", CTL_REPAIR, TAKES_IDS | TAKES_CLUSTER, CTL_FLAG_DRY_RUN },
 	{ "log", CTL_LOG, TAKES_LEVEL, 0 },
 	{ "reload", CTL_RELOAD, 0, 0 },
 	{ "metrics", CTL_METRICS, 0, 0 },

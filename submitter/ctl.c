@@ -532,7 +532,7 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 	char text[64];
 
 	if (req->n_ids == 0) {
-		reconcile_begin(s->reconcile, request,
+		reconcile_begin(s->reconcile, request, req->text,
 		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
 		return;
 	}

@@ -42,8 +42,9 @@ struct reconcile {
 	struct submitter *s;
 	struct event *timer; /* the next round */
 	struct job_list job_list;
-	unsigned cluster;    /* the n-th, in this round */
-	struct idset listed; /* rows that cc-backend shows */
+	unsigned cluster;	/* the n-th, in this round */
+	char only[CLUSTER_MAX]; /* the cluster of this round; "" = all */
+	struct idset listed;	/* rows that cc-backend shows */
 	/* spool_now() when the first list was requested */
 	int64_t asked;
 	int missing; /* cc-backend does not show a row */
@@ -286,6 +287,13 @@ result_write(const struct reconcile *r, char *text, size_t size)
 	    r->diffs, more);
 }
 
+/* Are all runs compared? */
+static int
+is_full(const struct reconcile *r)
+{
+	return r->filter == NULL && r->only[0] == '\0';
+}
+
 static void
 round_end(struct reconcile *r)
 {
@@ -294,7 +302,7 @@ round_end(struct reconcile *r)
 
 	result_write(r, text, sizeof(text));
 	r->busy = 0;
-	if (!r->failed && !r->dry && r->filter == NULL) {
+	if (!r->failed && !r->dry && is_full(r)) {
 		r->at = time(NULL);
 		r->compared = spool_now(r->s->spool);
 		r->last_diffs = r->diffs;
@@ -309,8 +317,8 @@ round_end(struct reconcile *r)
 		    r->failed ? "cc-backend did not answer" : text);
 		r->request = 0;
 	}
-	/* A filtered comparison does not delay the next full one. */
-	if (r->filter == NULL || !evtimer_pending(r->timer, NULL))
+	/* A partial comparison does not delay the next full one. */
+	if (is_full(r) || !evtimer_pending(r->timer, NULL))
 		timer_after(r->timer,
 		    r->failed && r->at == 0 ?
 			FAILED_WAIT :
@@ -386,17 +394,29 @@ on_listed(const struct result *v, void *arg)
 	round_next(r);
 }
 
+/* The next cluster of this round: 1, or 0 after the last. */
+static int
+cluster_next(struct reconcile *r, struct run_key *name)
+{
+	int64_t cursor;
+
+	while (spool_cluster(r->s->spool, r->cluster, name, &cursor)) {
+		r->cluster++;
+		if (r->only[0] == '\0' || strcmp(r->only, name->cluster) == 0)
+			return 1;
+	}
+	return 0;
+}
+
 static void
 round_next(struct reconcile *r)
 {
 	struct run_key name;
-	int64_t cursor;
 
-	if (!spool_cluster(r->s->spool, r->cluster, &name, &cursor)) {
+	if (!cluster_next(r, &name)) {
 		round_end(r);
 		return;
 	}
-	r->cluster++;
 	r->n_foreign = 0;
 	CRASH_POINT("resync");
 	if (job_list_start(&r->job_list, r->s, name.cluster, 1, 0, 0, on_row,
@@ -429,8 +449,8 @@ error_reason(const struct reconcile *r)
 }
 
 void
-reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
-    int repair)
+reconcile_begin(struct reconcile *r, uint64_t request, const char *cluster,
+    int dry, int force, int repair)
 {
 	const char *why = error_reason(r);
 
@@ -448,6 +468,7 @@ reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
 	r->failed = 0;
 	r->diffs = r->rows = r->beyond = 0;
 	r->cluster = 0;
+	snprintf(r->only, sizeof(r->only), "%s", cluster);
 	idset_clear(&r->listed);
 	round_next(r);
 }
@@ -462,7 +483,7 @@ reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
 		return why;
 	r->filter = filter;
 	r->filter_arg = arg;
-	reconcile_begin(r, 0, dry, force, 0);
+	reconcile_begin(r, 0, "", dry, force, 0);
 	return NULL;
 }
 
@@ -496,7 +517,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	if (is_early(r))
 		timer_after(r->timer, EARLY_WAIT);
 	else if (breaker_allows(r->s->breaker))
-		reconcile_begin(r, 0, 0, 0, 0);
+		reconcile_begin(r, 0, "", 0, 0, 0);
 	else
 		/* After a probe because of a refusal no wake-up follows. */
 		timer_after(r->timer, EARLY_WAIT);

@@ -48,12 +48,13 @@ void reconcile_conf(struct reconcile *r);
  */
 void reconcile_backend_up(struct reconcile *r);
 /*
- * Compares now.  request != 0: rows go to ctl.  dry: nothing is changed.
+ * Compares now.  request != 0: rows go to ctl.  cluster: "" = all; another
+ * value must be the name of one.  dry: nothing is changed.
  * force: runs that Slurm does not know are ended, however many.  repair: runs
  * found open in cc-backend after their stop are stopped again.
  */
-void reconcile_begin(struct reconcile *r, uint64_t request, int dry, int force,
-    int repair);
+void reconcile_begin(struct reconcile *r, uint64_t request, const char *cluster,
+    int dry, int force, int repair);
 /*
  * Compares only the runs that the filter accepts.  Borrows the filter until
  * done() is called.  Returns NULL, or the reason why no comparison is possible

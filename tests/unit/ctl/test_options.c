@@ -153,6 +153,16 @@ test_good_lines(void)
 	CHECK_STR(parse(&args, "repair 4711 4712"), NULL);
 	CHECK_INT(args.req.n_ids, 2);
 	CHECK_INT(args.req.verb, CTL_REPAIR);
+	CHECK_STR(parse(&args, "repair --cluster alpha --dry-run 4711"), NULL);
+	CHECK_STR(args.req.text, "alpha");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "drop --cluster alpha 4711"), NULL);
+	CHECK_STR(args.req.text, "alpha");
+	CHECK_INT(args.req.ids[0], 4711);
+	CHECK_STR(ctl_request_check(&args.req), NULL);
+	CHECK_STR(parse(&args, "retry --all --cluster alpha"), NULL);
+	CHECK_STR(args.req.text, "alpha");
+	CHECK_STR(ctl_request_check(&args.req), NULL);
 }
 
 static void
@@ -162,17 +172,17 @@ test_bad_lines(void)
 		"-c", "-c /x -s /y status", "status 5", "status -v 5",
 		"-v status", "watch 5", "-j watch", "-j report",
 		"queue --no-color", "queue --all", "retry", "retry --all 5",
-		"retry 0", "retry 5x", "retry -5", "drop", "drop --all",
-		"sync 5", "sync --job", "sync --job x", "queue --cluster",
-		"sync --direction up", "sync --limit 0", "sync --job 5 --force",
-		"sync --direction", "queue --direction start", "repair --job 5",
-		"log", "log 6", "log loud", "log 1 2", "backfill",
-		"backfill --status --cancel", "backfill --cancel --nats",
-		"backfill --from 5 --cancel", "backfill --status --dry-run",
-		"backfill --status --nats", "backfill --from 5 --to 6 --job 1",
-		"backfill --from 5", "backfill --from 5 --to 5",
-		"backfill --from x --to 5", "queue --limit 0",
-		"retry 1 2 3 99999999999" };
+		"drop --cluster alpha", "retry 0", "retry 5x", "retry -5",
+		"drop", "drop --all", "sync 5", "sync --job", "sync --job x",
+		"queue --cluster", "sync --direction up", "sync --limit 0",
+		"sync --job 5 --force", "sync --direction",
+		"queue --direction start", "repair --job 5", "log", "log 6",
+		"log loud", "log 1 2", "backfill", "backfill --status --cancel",
+		"backfill --cancel --nats", "backfill --from 5 --cancel",
+		"backfill --status --dry-run", "backfill --status --nats",
+		"backfill --from 5 --to 6 --job 1", "backfill --from 5",
+		"backfill --from 5 --to 5", "backfill --from x --to 5",
+		"queue --limit 0", "retry 1 2 3 99999999999" };
 	struct ctl_args args;
 	size_t i;
 

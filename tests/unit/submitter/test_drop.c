@@ -117,6 +117,37 @@ test_both(void)
 	sim_end();
 }
 
+/* Another cluster has a rejected run of the same job id: it is kept. */
+static void
+test_cluster(void)
+{
+	struct ctl_request req = { .verb = CTL_DROP, .n_ids = 1 };
+	struct run_key other = { "beta", JOB, 1000 };
+	struct spool_run run;
+
+	begin(2000);
+	reject(DEST_REST);
+	CHECK_INT(spool_put_from_backend(sim.spool, &other), 1);
+	CHECK_INT(spool_find(sim.spool, &other, &run), 1);
+	run.state[DEST_REST] = STOP_REJECTED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	req.ids[0] = JOB;
+	snprintf(req.text, sizeof(req.text), "alpha");
+	sim_told();
+	sim.w->arg = &sim;
+	ctl_on_request(sim.w, 1, &req);
+	CHECK_STR(sim_told(), "ok: 1 runs were dropped\n");
+	CHECK_INT(spool_find(sim.spool, &other, &run), 1);
+	CHECK_INT(run.state[DEST_REST], STOP_REJECTED);
+	req.verb = CTL_RETRY;
+	ctl_on_request(sim.w, 1, &req);
+	CHECK_STR(sim_told(), "ok: 0 runs are due again\n");
+	snprintf(req.text, sizeof(req.text), "beta");
+	ctl_on_request(sim.w, 1, &req);
+	CHECK_STR(sim_told(), "ok: 1 runs are due again\n");
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -125,5 +156,6 @@ main(void)
 	test_open();
 	test_nats_due();
 	test_both();
+	test_cluster();
 	return check_done();
 }

@@ -254,6 +254,65 @@ test_cluster(void)
 	end();
 }
 
+/* A delivered run of job 7, which cc-backend still shows as running. */
+static void
+victim(const char *cluster)
+{
+	struct run_key key = { .job = 7, .start = 1000 };
+	struct spool_run run;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	CHECK_INT(spool_put_from_backend(sim.spool, &key), 1);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.submit = 900;
+	CHECK_INT(spool_finish(sim.spool, &run), 0);
+}
+
+/* A job of the same id in another cluster is neither listed nor repaired. */
+static void
+test_repair_cluster(void)
+{
+	static const char list[] = LIST(
+	    SIM_JOB(7, 1000, "running", 10) ",{\"jobId\":7,"
+					    "\"cluster\":\"beta\","
+					    "\"startTime\":1000,"
+					    "\"jobState\":\"running\","
+					    "\"duration\":10}");
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	struct run_key other = { "beta", 7, 1000 };
+	struct spool_run run;
+	int lists = 0;
+
+	begin();
+	victim("alpha");
+	victim("beta");
+	snprintf(req.text, sizeof(req.text), "alpha");
+	sim_told();
+	ctl_on_request(sim.w, 1, &req);
+	sim_run(0);
+	for (; lists < 8 && sim_waits(REQUEST_LIST) > 0; lists++) {
+		sim_answer(REQUEST_LIST, 200, list);
+		sim_run(0);
+	}
+	CHECK_INT(lists, 2);
+	CHECK_STR(sim_told(),
+	    "alpha|7|1000|open in cc-backend, ended and delivered here|stopped "
+	    "again\nok: 1 runs in cc-backend, 1 differences\n");
+	CHECK_INT(spool_find(sim.spool, &other, &run), 0);
+	/* With a job id: a run that another client stopped. */
+	other.start = 3000;
+	CHECK_INT(spool_put_from_backend(sim.spool, &other), 1);
+	CHECK_INT(spool_find(sim.spool, &other, &run), 1);
+	run.state[DEST_REST] = STOPPED_BY_OTHERS;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	req.ids[req.n_ids++] = 7;
+	ctl_on_request(sim.w, 1, &req);
+	CHECK_STR(sim_told(), "ok: 0 runs are being repaired\n");
+	CHECK_INT(spool_find(sim.spool, &other, &run), 1);
+	CHECK_INT(run.state[DEST_REST], STOPPED_BY_OTHERS);
+	end();
+}
+
 /* A run that Slurm has not shown running is not started by the command. */
 static void
 test_unconfirmed(void)
@@ -464,6 +523,7 @@ main(void)
 	test_quarantined();
 	test_queue();
 	test_cluster();
+	test_repair_cluster();
 	test_unconfirmed();
 	test_many();
 	test_beyond();

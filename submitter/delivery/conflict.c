@@ -30,7 +30,14 @@
 #define CONFLICT_TRIES	3    /* of one second; then edit_meta is used */
 /* ms until a run without a result is requested again */
 #define CONFLICT_LATER 60000
-#define GROUP_MAX      512 /* runs listed together */
+/*
+ * Tries until the end is no longer awaited.  The waits are doubled, so the last
+ * try is 1.5 to 3 hours after the first: a centre may have to read days of a
+ * stream.
+ */
+#define END_TRIES     8
+#define END_LATER_MAX 3600000 /* ms */
+#define GROUP_MAX     512     /* runs listed together */
 /*
  * s from their first start to the last: cc-backend reads one file per stopped
  * job
@@ -137,6 +144,39 @@ refused_settle(struct conflict *k, struct spool_run *run)
 	wake(k->s, WAKE_DELIVERY);
 }
 
+/* Looks at the run again in ms; later runs of its job wait no longer. */
+static void
+run_postpone(struct conflict *k, struct spool_run *run, int64_t ms)
+{
+	run->due[DEST_REST] = spool_now(k->s->spool) + ms;
+	run->tries[DEST_REST]++;
+	run_save(k->s, run);
+	if (spool_start_fails(run)) {
+		spool_release(k->s->spool, run, DEST_REST);
+		wake(k->s, WAKE_DELIVERY);
+	}
+}
+
+/*
+ * cc-backend has the run as stopped.  A centre that reads a stream again has the
+ * start of a run before its end, and cc-backend may have both from an earlier
+ * reading.  So the end is awaited before another client is suspected; the end
+ * makes the run due at once.
+ */
+static void
+stopped_settle(struct conflict *k, struct spool_run *run,
+    const struct backend_job *row)
+{
+	unsigned tries = run->tries[DEST_REST];
+
+	if (run->end == 0 && tries < END_TRIES &&
+	    conf_reads_stream(&k->s->w->conf))
+		run_postpone(k, run,
+		    timer_backoff(tries, CONFLICT_LATER, END_LATER_MAX));
+	else
+		foreign_stop_compare(k->s, run, row);
+}
+
 /*
  * Applies the list to one run; last: a run that is not in it is not in
  * cc-backend.
@@ -157,7 +197,7 @@ conflict_settle(struct conflict *k, struct conflict_run *a, int last)
 		if (a->shown == SHOWN_RUNNING)
 			run_start_listed(s, &run);
 		else if (a->shown == SHOWN_STOPPED)
-			foreign_stop_compare(s, &run, &a->row);
+			stopped_settle(k, &run, &a->row);
 		else if (is_stop)
 			foreign_stop_unknown(s, &run);
 		else
@@ -222,13 +262,7 @@ single_failed(struct conflict *k, const char *why)
 		foreign_stop_damaged(k->s, &run, why);
 		return;
 	}
-	run.due[DEST_REST] = spool_now(k->s->spool) + CONFLICT_LATER;
-	run.tries[DEST_REST]++;
-	run_save(k->s, &run);
-	if (spool_start_fails(&run)) {
-		spool_release(k->s->spool, &run, DEST_REST);
-		wake(k->s, WAKE_DELIVERY);
-	}
+	run_postpone(k, &run, CONFLICT_LATER);
 }
 
 static void

@@ -213,6 +213,9 @@ state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 	    RUN_EVENT_ENDED_WAIT :
 	    RUN_EVENT_ENDED;
 
+	/* cc-backend refused the start; its list shows whether the end agrees. */
+	if (run->state[dest] == START_CONFLICT)
+		run->due[dest] = DUE_NOW;
 	if (!run_may_move(run, dest, event))
 		return;
 	if (run->state[dest] == STARTED || run->state[dest] == START_COMMITTED)

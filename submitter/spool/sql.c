@@ -110,8 +110,9 @@ const char spool_schema[] =
 #define COUNT(p) "SELECT " p "phase, count(*) FROM run GROUP BY " p "phase"
 #define STARTS(p) \
 	"SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND id <> ?3 AND " p \
-	"phase BETWEEN 1 AND 4 AND " p "tries < 8 AND " p "due <= 1 << 60 AND" \
-	" NOT (" p "phase = 3 AND flags & 4096 <> 0) LIMIT 1"
+	"phase BETWEEN 1 AND 4 AND " p "tries < CASE " p "phase WHEN 4 THEN 1" \
+	" ELSE 8 END AND " p "due <= 1 << 60 AND NOT (" p \
+	"phase = 3 AND flags & 4096 <> 0) LIMIT 1"
 
 #define BOTH(id, text) \
 	[id + DEST_REST] = text("r"), [id + DEST_NATS] = text("n")

@@ -531,6 +531,92 @@ test_duplicate(void)
 	sim_end();
 }
 
+/* At a centre: cc-backend shows a run as stopped that the stream has running. */
+static void
+centre_stopped(void)
+{
+	sim_begin();
+	sim_connect();
+	conf_set(&sim.w->conf, CONF_SOURCE, "stream");
+	sim_put(2, 1000, 0);
+	sim_put(2, 101000, 0);
+	CHECK_INT(sim_state(2, 101000), START_BLOCKED);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 1000, "completed", 100) "]}");
+}
+
+static void
+centre_end(void)
+{
+	conf_set(&sim.w->conf, CONF_SOURCE, "slurm");
+	sim_end();
+}
+
+/*
+ * A centre reads a stream again: cc-backend has runs whose end it has not read
+ * yet.  Neither these runs nor others wait for each other.
+ */
+static void
+test_centre_reads_again(void)
+{
+	struct run_key key = { "alpha", 2, 1000 };
+	struct spool_run run;
+
+	centre_stopped();
+	/* the next process continues with this row */
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], START_CONFLICT);
+	CHECK_INT(run.tries[DEST_REST], 1);
+	CHECK(run.due[DEST_REST] > spool_now(sim.spool));
+	CHECK_INT(sim_state(2, 101000), START_DUE);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 101000, "running", 0) "]}");
+	CHECK_INT(sim_state(2, 101000), START_COMMITTED);
+	sim_put(2, 101000, 101100);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":2,\"startTime\":101000}");
+	CHECK_INT(sim_state(2, 101000), RUN_STATE__COUNT);
+	/* the end is compared at once */
+	sim_put(2, 1000, 1100);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(2, 1000), RUN_STATE__COUNT);
+	centre_end();
+}
+
+/* Another client has stopped the run: no end comes. */
+static void
+test_centre_foreign_stop(void)
+{
+	int minutes;
+
+	centre_stopped();
+	for (minutes = 0; minutes < 200; minutes++) {
+		while (sim_waits(REQUEST_START) > 0)
+			sim_answer(REQUEST_START, 201, "{}");
+		while (sim_waits(REQUEST_LIST) > 0)
+			sim_answer(REQUEST_LIST, 200,
+			    strstr(sim_path(REQUEST_LIST), "state=running") ?
+				"{\"jobs\":[" SIM_JOB(2, 101000, "running",
+				    0) "]}" :
+				"{\"jobs\":[" SIM_JOB(2, 1000, "completed",
+				    100) "]}");
+		if (sim_state(2, 1000) != START_CONFLICT)
+			break;
+		sim_run(SIM_MINUTE);
+	}
+	CHECK(minutes > 60);
+	CHECK_INT(sim_state(2, 1000), STOPPED_BY_OTHERS);
+	centre_end();
+}
+
 /*
  * The start after a repair was accepted by an answer that the suite did not get.
  * The time before the repair tells nothing about cc-backend's commits.
@@ -884,6 +970,8 @@ main(void)
 	test_overdue_time();
 	test_interval_long();
 	test_duplicate();
+	test_centre_reads_again();
+	test_centre_foreign_stop();
 	test_refused_and_replaced();
 	test_refused_unlisted(500);
 	test_refused_unlisted(403);

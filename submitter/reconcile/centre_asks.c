@@ -65,6 +65,7 @@ struct centre_asks {
 	unsigned n_held;
 	int64_t began;	/* spool_now() of the last question; 0 = none */
 	int64_t polled; /* spool_now(); 0 = never */
+	int poll_due;	/* q needs a poll that waits for POLL_MS */
 	/* spool_now() of the last backfill of the centre; 0 = none */
 	int64_t filled;
 	uint64_t lookup;
@@ -134,10 +135,31 @@ question_end(struct centre_asks *a)
 	answer_send(a, &a->q, &answer);
 }
 
+/* ms until a question may cause the next poll */
+static int64_t
+poll_wait(const struct centre_asks *a)
+{
+	int64_t past = spool_now(a->s->spool) - a->polled;
+
+	return a->polled == 0 || past >= POLL_MS ? 0 : POLL_MS - past;
+}
+
+/* Without it, the next poll of the collector may come after the end of q. */
+static void
+poll_send(struct centre_asks *a)
+{
+	struct channel *c = submitter_feeder(a->s);
+
+	a->poll_due = 0;
+	if (c == NULL)
+		return;
+	a->polled = spool_now(a->s->spool);
+	channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
+}
+
 static void
 lookup_send(struct centre_asks *a, struct channel *c)
 {
-	int64_t now = spool_now(a->s->spool);
 	struct run_key key;
 	struct writer w;
 	unsigned i;
@@ -152,10 +174,9 @@ lookup_send(struct centre_asks *a, struct channel *c)
 	}
 	channel_send(c, MSG_LOOKUP, 0, &w, -1);
 	wr_clear(&w);
-	if (a->polled != 0 && now - a->polled < POLL_MS)
-		return;
-	a->polled = now;
-	channel_send(c, MSG_POLL_NOW, 0, NULL, -1);
+	a->poll_due = 1;
+	if (poll_wait(a) == 0)
+		poll_send(a);
 }
 
 static void
@@ -277,6 +298,8 @@ timer_next(struct centre_asks *a)
 
 	if (a->under_way)
 		ms = lookup_wait(a);
+	if (a->under_way && a->poll_due && poll_wait(a) < ms)
+		ms = poll_wait(a);
 	if (held_next(a) < a->n_held && (ms == -1 || held_wait(a) < ms))
 		ms = held_wait(a);
 	timer_after(a->timer, ms);
@@ -290,6 +313,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 
 	if (a->under_way && lookup_wait(a) == 0)
 		question_end(a);
+	if (a->under_way && a->poll_due && poll_wait(a) == 0)
+		poll_send(a);
 	i = held_next(a);
 	if (i < a->n_held && held_wait(a) == 0)
 		question_begin(a, i);

@@ -496,6 +496,44 @@ test_rate(void)
 }
 
 /*
+ * A second question soon after the first one gets its poll later, in time for its
+ * answer; a question that ends before needs none.
+ */
+static void
+test_second_poll(void)
+{
+	begin();
+	ask("_R_.1", 1);
+	CHECK_INT(n_polls, 1);
+	not_found(7);
+	CHECK_INT(n_answers, 1);
+	pass(3000);
+	ask("_R_.2", 1);
+	CHECK_INT(n_lookups, 2);
+	CHECK_INT(n_polls, 1);
+	pass(6000);
+	CHECK_INT(n_polls, 1);
+	pass(1000);
+	CHECK_INT(n_polls, 2);
+	pass(20000);
+	CHECK_INT(n_polls, 2);
+	record(7, JOB_LIVE, 0);
+	CHECK_INT(n_answers, 2);
+	CHECK_INT(n_records, 1);
+	/* a third one, and a fourth one that is answered without a poll */
+	ask("_R_.3", 1);
+	CHECK_INT(n_polls, 3);
+	not_found(7);
+	pass(2000);
+	ask("_R_.4", 1);
+	not_found(7);
+	CHECK_INT(n_answers, 4);
+	pass(60000);
+	CHECK_INT(n_polls, 3);
+	end();
+}
+
+/*
  * Without questions of the centre this host looks up its runs whose start is not
  * confirmed: when the collector is there, then at each ccPollInterval.
  */
@@ -765,6 +803,7 @@ main(void)
 	test_no_word();
 	test_errors();
 	test_rate();
+	test_second_poll();
 	test_unconfirmed();
 	test_backfill();
 	test_backfill_refused();

@@ -44,7 +44,8 @@ t0=$SECONDS
 one labbob 2 -n1 -J "while beta is away"
 is "alpha's jobs come and go meanwhile" wait_for 20 ended_at alpha "$mix_id"
 say "seen ended after $((SECONDS - t0)) s"
-is "alpha's cursor moves" wait_for 20 sh -c "a=\$('$CTL' -s '$T/run/ctl.sock' status -v | grep alpha.cursor); sleep 3; [ \"\$a\" != \"\$('$CTL' -s '$T/run/ctl.sock' status -v | grep alpha.cursor)\" ]"
+# slurmctld has just started: it moves after a minute
+is "alpha's cursor moves" wait_for 90 sh -c "a=\$('$CTL' -s '$T/run/ctl.sock' status -v | grep alpha.cursor); sleep 3; [ \"\$a\" != \"\$('$CTL' -s '$T/run/ctl.sock' status -v | grep alpha.cursor)\" ]"
 is "the metrics tell them apart" eval 'ctl metrics | grep -q "slurmctld_up{cluster=\"beta\"} 0"'
 "$LAB/slurm" ctl "$beta" start slurmctld
 is "back: said" wait_for 90 logged 'slurmctld of beta answers again'

@@ -275,8 +275,7 @@ socket_find(const struct options *o, const char *config, char *path,
 	found = config_key_read(config, CONNECT_KEY, path, size);
 	if (found == -1 && o->config != NULL)
 		PRINT_ERR("cc-slurm-adapter: cannot read ", config, ": ",
-		    strerror(errno),
-		    "; the message goes to " HOOK_SOCKET
+		    strerror(errno), "; the message goes to ", HOOK_SOCKET,
 		    "; -socket names another address\n");
 	return found == 1 ? path : HOOK_SOCKET;
 }

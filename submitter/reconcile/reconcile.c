@@ -514,13 +514,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	}
 	if (r->busy || is_off(r))
 		return;
-	if (is_early(r))
+	/* After a probe because of a refusal no wake-up follows. */
+	if (is_early(r) || !breaker_allows(r->s->breaker))
 		timer_after(r->timer, EARLY_WAIT);
-	else if (breaker_allows(r->s->breaker))
-		reconcile_begin(r, 0, "", 0, 0, 0);
 	else
-		/* After a probe because of a refusal no wake-up follows. */
-		timer_after(r->timer, EARLY_WAIT);
+		reconcile_begin(r, 0, "", 0, 0, 0);
 }
 
 void

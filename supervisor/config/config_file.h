@@ -19,7 +19,7 @@
 #define CONF_REASON_MAX	  1024 /* bytes with the NUL: one log line */
 #define CONF_MESSAGES_MAX 50   /* of one file; more do not help */
 
-/* What a reload does not change. */
+/* A reload does not change this. */
 struct in_force {
 	struct conf conf; /* deliver and source alone */
 	/* SlurmUser, if it did not exist at the start; borrowed, or NULL */

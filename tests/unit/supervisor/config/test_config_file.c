@@ -287,7 +287,7 @@ static const struct {
 	    "must have no control characters", NULL },
 	{ "{ " URL "\"ccRestJwt\": \"\" }", NULL, "ccRestJwt: is not set" },
 	{ MINIMAL ", \"slurmPollInterval\": null }", NULL, NULL },
-	/* What the Go adapter accepts. */
+	/* The Go adapter accepts these. */
 	{ MINIMAL ", \"slurmPollInterval\": 0 }", NULL,
 	    "slurmPollInterval: is less than 1: 1 is used" },
 	{ MINIMAL ", \"slurmQueryDelay\": -1 }", NULL,

@@ -251,7 +251,7 @@ test_run_group(void)
 	group_check(named, 0, 0700, 0);
 	/* Another directory may be the site's. */
 	group_check("/run/x", 0, 0750, 0);
-	/* So may one of another user. */
+	/* A directory of another user may be the site's too. */
 	dir_make(named, FOREIGN, 0750);
 	pidfile_directory_prepare(named);
 	owner_check(named, ".", FOREIGN, 0750);

@@ -200,6 +200,7 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/missing_runs.c \
 	submitter/reconcile/reconcile.c \
 	submitter/reconcile/reconcile.h \
+	submitter/reconcile/renamed.c \
 	submitter/reconcile/slurm_lookup.c \
 	submitter/reconcile/sync_command.c \
 	submitter/reconcile/sync_command.h

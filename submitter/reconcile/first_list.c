@@ -22,6 +22,7 @@
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/first_list.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 
@@ -51,14 +52,24 @@ is_off(const struct first_list *f)
 		!conf_reads_stream(&f->s->w->conf));
 }
 
-/* The next cluster to list: 1, or 0 = none. */
+/*
+ * The next cluster to list: 1, or 0 = none.  The runs of a renamed cluster are
+ * in the list of its new name.
+ */
 static int
-cluster_next(const struct first_list *f, struct run_key *name)
+cluster_next(struct first_list *f, struct run_key *name)
 {
 	int64_t cursor;
 
-	return !is_off(f) &&
-	    spool_cluster(f->s->spool, f->listed, name, &cursor);
+	while (!is_off(f) &&
+	    spool_cluster(f->s->spool, f->listed, name, &cursor)) {
+		/* `listed` is the number of the cluster of a list under way. */
+		if (f->job_list.busy ||
+		    !cluster_is_renamed(f->s, name->cluster))
+			return 1;
+		f->listed++;
+	}
+	return 0;
 }
 
 /* A run that has a row: its start is neither sent nor published. */

@@ -402,7 +402,9 @@ cluster_next(struct reconcile *r, struct run_key *name)
 
 	while (spool_cluster(r->s->spool, r->cluster, name, &cursor)) {
 		r->cluster++;
-		if (r->only[0] == '\0' || strcmp(r->only, name->cluster) == 0)
+		if ((r->only[0] == '\0' ||
+			strcmp(r->only, name->cluster) == 0) &&
+		    !cluster_is_renamed(r->s, name->cluster))
 			return 1;
 	}
 	return 0;

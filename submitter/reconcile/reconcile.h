@@ -66,6 +66,14 @@ const char *reconcile_filtered(struct reconcile *r,
 void reconcile_peer(struct reconcile *r);
 void reconcile_status(struct reconcile *r, uint64_t request);
 
+/* renamed.c */
+
+/*
+ * 1 when clusterNames gives the name of this cluster to another cluster of the
+ * spool: cc-backend's runs of this name are those of the other one.
+ */
+int cluster_is_renamed(const struct submitter *s, const char *cluster);
+
 /* slurm_lookup.c: runs that the collector looks up in Slurm */
 
 struct slurm_lookup *slurm_lookup_new(struct submitter *s);

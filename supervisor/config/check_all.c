@@ -227,6 +227,41 @@ check_clusters(struct conf_parse *p)
 				    "\"%s\" is in the list twice", name);
 }
 
+static int
+is_text(const json_t *value, const char *text)
+{
+	return json_is_string(value) &&
+	    strcmp(json_string_value(value), text) == 0;
+}
+
+/*
+ * A cluster without an entry in clusterNames has its own name in cc-backend.  If
+ * another cluster had it too, the comparison would end the running jobs of both.
+ */
+static void
+check_cluster_names(struct conf_parse *p)
+{
+	const char *list = conf_str(&p->conf, CONF_CLUSTERS);
+	json_t *map = json_loads(conf_str(&p->conf, CONF_CLUSTER_NAMES), 0,
+	    NULL);
+	char name[CLUSTER_MAX], other[CLUSTER_MAX];
+	unsigned i, k;
+
+	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++) {
+		if (json_object_get(map, name) != NULL)
+			continue;
+		for (k = 0; conf_list_item(list, k, other, sizeof(other)) == 1;
+		     k++)
+			if (is_text(json_object_get(map, other), name))
+				conf_error(p, name_of(CONF_CLUSTER_NAMES),
+				    other,
+				    "\"%s\" is already the name of another "
+				    "cluster in `clusters`",
+				    name);
+	}
+	json_decref(map);
+}
+
 /* The collector uses the least limit that has space for the mark of the cut. */
 static void
 check_script(struct conf_parse *p)
@@ -249,6 +284,7 @@ conf_check_all(struct conf_parse *p)
 	check_metrics(p);
 	check_extra_paths(p);
 	check_clusters(p);
+	check_cluster_names(p);
 	check_script(p);
 	if (conf_int(&p->conf, CONF_QUERY_MAX_SPAN) <
 	    conf_int(&p->conf, CONF_POLL_INTERVAL))

@@ -5,9 +5,11 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "submitter/reconcile/first_list.h"
+#include "submitter/reconcile/reconcile.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -146,6 +148,53 @@ test_off(void)
 	}
 }
 
+static int
+is_known(const char *cluster, uint64_t job, int64_t start)
+{
+	struct run_key key = { .job = job, .start = start };
+	struct spool_run run;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	return spool_find(sim.spool, &key, &run);
+}
+
+/*
+ * The cluster alpha was renamed to beta in Slurm: the runs of cc-backend's alpha
+ * become rows of beta alone.
+ */
+static void
+test_renamed(void)
+{
+	sim_begin();
+	conf_set(&sim.w->conf, CONF_CLUSTER_NAMES, "{\"beta\":\"alpha\"}");
+	sim_end();
+	begin();
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	spool_watermark(sim.spool, "beta", 0);
+	first_list_check(sim.first_list);
+	sim_run(1000);
+	CHECK(strstr(sim_path(REQUEST_LIST), "cluster=alpha") != NULL);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK_INT(is_known("beta", 1, 1000), 1);
+	CHECK(!role_is_passive(&sim));
+
+	first_list_again(sim.first_list);
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(2, 1000, "running", 10)));
+	CHECK_INT(is_known("alpha", 2, 1000), 0);
+	CHECK_INT(is_known("beta", 2, 1000), 1);
+	CHECK(!role_is_passive(&sim));
+
+	reconcile_begin(sim.reconcile, 0, "", 0, 0, 0);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(3, 1000, "running", 10)));
+	CHECK_INT(is_known("alpha", 3, 1000), 0);
+	CHECK_INT(is_known("beta", 3, 1000), 1);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	conf_set(&sim.w->conf, CONF_CLUSTER_NAMES, "{}");
+	end();
+}
+
 int
 main(void)
 {
@@ -154,5 +203,6 @@ main(void)
 	test_fails();
 	test_once();
 	test_off();
+	test_renamed();
 	return check_done();
 }

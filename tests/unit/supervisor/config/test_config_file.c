@@ -401,6 +401,20 @@ static const struct {
 	    NULL },
 	{ MINIMAL ", \"clusterNames\": { \"a\": \"x\", \"b\": \"x\" } }",
 	    "\"x\" is already the name of a", NULL },
+	{ MINIMAL ", \"clusters\": [ \"a\", \"b\" ],\n"
+		  "\"clusterNames\": { \"b\": \"a\" } }",
+	    ":2: clusterNames: b: \"a\" is already the name of another cluster",
+	    NULL },
+	{ MINIMAL ", \"clusters\": [ \"a\", \"b\" ], "
+		  "\"clusterNames\": { \"a\": \"b\", \"b\": \"a\" } }",
+	    NULL, NULL },
+	{ MINIMAL ", \"clusters\": [ \"b\" ], "
+		  "\"clusterNames\": { \"b\": \"a\" } }",
+	    NULL, NULL },
+	/* An entry of a cluster that is not read, as before it is renamed. */
+	{ MINIMAL ", \"clusters\": [ \"a\" ], "
+		  "\"clusterNames\": { \"b\": \"a\" } }",
+	    NULL, NULL },
 	{ MINIMAL ", \"clusterNames\": { \"a\": 1 } }", "name of a cluster",
 	    NULL },
 	{ MINIMAL ", \"prepSockListenPath\": \"tcp::5\", "

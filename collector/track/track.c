@@ -74,6 +74,9 @@ int
 track_ignores(const struct cluster *c, const struct open_run *run,
     const struct job *job)
 {
+	/* The submitter looks up runs whose start cc-backend or it has. */
+	if (lookup_has(c->lookups, job->key.job, job->key.start))
+		return 0;
 	if (run != NULL && (run->flags & OPEN_IGNORED))
 		return 1;
 	if (run != NULL && (run->flags & (OPEN_RESOURCES_SENT | OPEN_SPOOLED)))
@@ -316,6 +319,8 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 		run = open_find(&c->open, job->key.job, job->key.start);
 		if (run == NULL)
 			return order;
+		/* The end is sent, too. */
+		run->flags &= (uint8_t)~OPEN_IGNORED;
 	}
 	open_note(c, run, s, start_shown);
 	return order;

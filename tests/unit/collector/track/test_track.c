@@ -691,10 +691,47 @@ test_ignored_stays(void)
 	ignore_node1(c);
 	step_take(c, &running);
 	ignore_node2(c);
-	look_up(c);
 	step_take(c, &running);
 	step_take(c, &completed);
 	CHECK_STR(sim_said(), "");
+}
+
+/*
+ * cc-backend has a run on ignored hosts that another daemon has started: the
+ * submitter looks the run up, and gets its end.
+ */
+static void
+test_ignored_looked_up(void)
+{
+	static const struct step row = { ROW, "COMPLETED", 0, 50, 100, 500, "",
+		"" };
+	struct cluster *c = sim_begin(NULL, NULL);
+
+	ignore_node1(c);
+	look_up(c);
+	step_take(c, &running);
+	lookup_forget(c->lookups);
+	step_take(c, &completed);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+
+	/* This daemon has seen the run before. */
+	c = sim_begin(NULL, NULL);
+	ignore_node1(c);
+	step_take(c, &running);
+	CHECK_STR(sim_said(), "");
+	look_up(c);
+	step_take(c, &running);
+	lookup_forget(c->lookups);
+	left_take(c);
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "start 10/100, end 10/100-500 completed");
+
+	/* The run has ended. */
+	c = sim_begin(NULL, NULL);
+	ignore_node1(c);
+	look_up(c);
+	step_take(c, &row);
+	CHECK_STR(sim_said(), "end 10/100-500 completed");
 }
 
 /*
@@ -859,6 +896,7 @@ main(void)
 	test_no_room();
 	test_script();
 	test_ignored_stays();
+	test_ignored_looked_up();
 	test_ignored_later();
 	test_lookup();
 	test_earlier_without_slurmdbd();

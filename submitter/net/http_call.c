@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "submitter/net/http_private.h"
+#include "submitter/payload/payload.h"
 
 #define CONNECT_MS   5000L
 #define WRITE_MS     30000L  /* cc-backend's own limit is 20 s */
@@ -18,19 +19,33 @@
 #define SLOW_BYTES   64L     /* per s; fewer for SLOW_S end a reading request */
 #define SLOW_S	     25L
 #define ANSWER_MAX   (1024u * 1024)	/* bytes of other answers */
+#define RUN_MAX	     PAYLOAD_MAX	/* stop_job, edit_meta return the run */
 #define CLUSTERS_MAX (8u * 1024 * 1024) /* large sites have 100 KB */
 #define LIFETIME_S   300L /* of a connection: then a new address is used */
+
+static size_t
+answer_max(enum request_kind what)
+{
+	switch (what) {
+	case REQUEST_LIST:
+		return READ_MAX;
+	case REQUEST_CLUSTERS:
+		return CLUSTERS_MAX;
+	case REQUEST_STOP:
+	case REQUEST_META:
+		return RUN_MAX;
+	default:
+		return ANSWER_MAX;
+	}
+}
 
 static int
 answer_take(struct http_call *c, const char *p, size_t n)
 {
 	long code = 0;
-	size_t max = c->what == REQUEST_LIST ? READ_MAX :
-	    c->what == REQUEST_CLUSTERS	     ? CLUSTERS_MAX :
-					       ANSWER_MAX;
 
 	c->seen += n;
-	if (c->seen > max) {
+	if (c->seen > answer_max(c->what)) {
 		c->broken = "the answer is too long";
 		return -1;
 	}

@@ -280,6 +280,26 @@ test_hit(void)
 	CHECK(!response_names_other(NULL, 0, 7, 1000));
 }
 
+/* cc-backend writes the numbers of a run behind its resources. */
+static void
+test_hit_long(void)
+{
+	static const char begin[] = "{\"resources\":[\"",
+			  end[] = "\"],\"jobId\":7,\"startTime\":1000}";
+	const size_t size = 2u * 1024 * 1024, at = size - (sizeof(end) - 1);
+	char *body = malloc(size);
+
+	if (body == NULL)
+		exit(1);
+	memset(body, 'x', size);
+	memcpy(body, begin, sizeof(begin) - 1);
+	memcpy(body + at, end, sizeof(end) - 1);
+	CHECK(!response_names_other(body, size, 7, 1000));
+	CHECK(response_names_other(body, size, 8, 1000));
+	CHECK(response_names_other(body, size, 7, 1001));
+	free(body);
+}
+
 /* What the reader gave, as one text. */
 static char rows[4096];
 
@@ -359,6 +379,7 @@ main(void)
 	test_page();
 	test_older();
 	test_hit();
+	test_hit_long();
 	test_listing();
 	return check_done();
 }

@@ -276,6 +276,13 @@ check_limits(void)
 {
 	sent(REQUEST_START, "POST", "long", "{}", NULL);
 	CHECK_STR(answered.error, "the answer is too long");
+	/* cc-backend returns a run of many nodes. */
+	sent(REQUEST_STOP, "POST", "long", "{}", NULL);
+	CHECK_STR(answered.error, "");
+	CHECK_INT(answered.len, LONG_BODY);
+	sent(REQUEST_META, "POST", "long", "{}", NULL);
+	CHECK_STR(answered.error, "");
+	CHECK_INT(answered.len, LONG_BODY);
 	/* Another limit for the clusters; an error page is cut. */
 	sent(REQUEST_CLUSTERS, "GET", "long", NULL, NULL);
 	CHECK_INT(answered.len, LONG_BODY);

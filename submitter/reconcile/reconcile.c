@@ -262,12 +262,18 @@ missing_walk(struct reconcile *r, spool_fn *fn)
 		continue;
 }
 
+static int
+is_off(const struct reconcile *r)
+{
+	return !conf_sends_rest(&r->s->w->conf);
+}
+
 void
 reconcile_peer(struct reconcile *r)
 {
 	slurm_lookup_in_doubt(r->s->lookup);
 	/* Without cc-backend there are no comparisons that look runs up. */
-	if (spool_policy(r->s->spool)->whole)
+	if (is_off(r))
 		timer_after(r->timer,
 		    1000 * conf_int(&r->s->w->conf, CONF_CC_POLL_INTERVAL));
 }
@@ -428,12 +434,6 @@ round_next(struct reconcile *r)
 	}
 }
 
-static int
-is_off(const struct reconcile *r)
-{
-	return !conf_sends_rest(&r->s->w->conf);
-}
-
 /* Why no comparison is possible now; NULL = it is possible. */
 static const char *
 error_reason(const struct reconcile *r)
@@ -510,11 +510,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct reconcile *r = arg;
 
-	if (spool_policy(r->s->spool)->whole) {
+	if (is_off(r)) {
 		reconcile_peer(r);
 		return;
 	}
-	if (r->busy || is_off(r))
+	if (r->busy)
 		return;
 	/* After a probe because of a refusal no wake-up follows. */
 	if (is_early(r) || !breaker_allows(r->s->breaker))

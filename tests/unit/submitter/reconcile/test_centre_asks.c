@@ -195,6 +195,7 @@ begin(void)
 	    &channel_ops);
 	sim.w->peers[ROLE_COLLECTOR] = pair.ours;
 	conf_set(&sim.w->conf, CONF_NATS_SERVER, "[\"127.0.0.1\"]");
+	conf_set(&sim.w->conf, CONF_DELIVER, "stream");
 	spool_policy(sim.spool)->whole = 1;
 	spool_policy(sim.spool)->wait_commit = 0;
 	spool_policy(sim.spool)->to[DEST_REST] = 0;

@@ -254,6 +254,40 @@ test_open_long(void)
 		}
 }
 
+/*
+ * Without cc-backend there are no comparisons: an unconfirmed run is looked up
+ * as often as with them, and the second answer counts.
+ */
+static void
+test_nats_only(void)
+{
+	int64_t every = 1000 *
+	    (int64_t)conf_int(&sim.w->conf, CONF_CC_POLL_INTERVAL);
+	struct run_key key = key_of(1000);
+	struct spool_run run;
+
+	begin();
+	conf_set(&sim.w->conf, CONF_CC_REST_SUBMIT, "false");
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	record(990, 1000, JOB_UNCONFIRMED);
+	reconcile_peer(sim.reconcile);
+	pass(0);
+	CHECK_INT(n_lookups, 1);
+	not_found(1000);
+	pass(every);
+	CHECK_INT(n_lookups, 2);
+	CHECK_INT(asked.start, 1000);
+	not_found(1000);
+	pass(5000);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_NATS], START_REJECTED);
+	pass(every);
+	CHECK_INT(n_lookups, 2);
+	conf_set(&sim.w->conf, CONF_CC_REST_SUBMIT, "true");
+	end();
+}
+
 int
 main(void)
 {
@@ -262,5 +296,6 @@ main(void)
 	test_one_answer();
 	test_clusters();
 	test_open_long();
+	test_nats_only();
 	return check_done();
 }

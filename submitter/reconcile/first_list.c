@@ -30,6 +30,7 @@
 #define RETRY_MS 1000	  /* until a list is requested again */
 /* of lists that cc-backend cannot make: starts are harmless */
 #define TRIES_MAX 5
+#define TELL_MS	  60000 /* without a list, until the log says that NATS waits */
 
 struct first_list {
 	struct submitter *s;
@@ -37,7 +38,9 @@ struct first_list {
 	struct job_list job_list;
 	uint32_t listed; /* clusters */
 	unsigned tries;
-	int stale; /* the list under way was requested before */
+	int stale;     /* the list under way was requested before */
+	int64_t since; /* spool_now() when the delivery stopped */
+	int told;      /* since then */
 	/* of the list under way */
 	unsigned rows;
 	unsigned no_threads;
@@ -163,6 +166,22 @@ on_listed(const struct result *v, void *arg)
 	timer_after(f->timer, RETRY_MS);
 }
 
+/* The other messages about cc-backend do not say that NATS waits, too. */
+static void
+nats_tell(struct first_list *f, const char *cluster)
+{
+	struct spool *sp = f->s->spool;
+
+	if (f->told || !spool_policy(sp)->to[DEST_NATS] ||
+	    spool_now(sp) - f->since < TELL_MS)
+		return;
+	f->told = 1;
+	log_warnx("cc-backend has not listed the running jobs of %s for a "
+		  "minute: nothing is published on NATS before this list, as "
+		  "it shows which jobs were started before",
+	    cluster);
+}
+
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -176,6 +195,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	first_list_check(f);
 	if (!cluster_next(f, &name))
 		return;
+	nats_tell(f, name.cluster);
 	f->rows = f->no_threads = f->no_gpus = 0;
 	if (job_list_start(&f->job_list, f->s, name.cluster, 1, 0, 0, on_row,
 		on_listed, f) == -1)
@@ -189,6 +209,10 @@ first_list_check(struct first_list *f)
 	int was = f->s->role.unlisted;
 
 	f->s->role.unlisted = cluster_next(f, &name);
+	if (!was) {
+		f->since = spool_now(f->s->spool);
+		f->told = 0;
+	}
 	if (f->s->role.unlisted && !f->job_list.busy &&
 	    !evtimer_pending(f->timer, NULL))
 		timer_after(f->timer, 0);

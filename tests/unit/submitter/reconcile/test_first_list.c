@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/log_line.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "tests/unit/check.h"
@@ -148,6 +149,39 @@ test_off(void)
 	}
 }
 
+static unsigned n_told;
+
+static void
+on_line(const struct log_line *line)
+{
+	n_told += strstr(line->text, "nothing is published on NATS") != NULL;
+}
+
+/* While the first list is not possible, NATS gets nothing: the log has it once. */
+static void
+test_nats_waits(void)
+{
+	int nats, s;
+
+	for (nats = 0; nats < 2; nats++) {
+		n_told = 0;
+		log_sink_set(on_line);
+		sim_begin();
+		spool_policy(sim.spool)->to[DEST_NATS] = nats;
+		sim.first_list = first_list_new(&sim);
+		first_list_check(sim.first_list);
+		sim_run(55000);
+		CHECK_INT(n_told, 0);
+		for (s = 0; s < 600; s++)
+			sim_run(1000);
+		CHECK(role_is_passive(&sim));
+		CHECK_INT(n_told, nats);
+		spool_policy(sim.spool)->to[DEST_NATS] = 0;
+		end();
+		log_sink_set(NULL);
+	}
+}
+
 static int
 is_known(const char *cluster, uint64_t job, int64_t start)
 {
@@ -204,5 +238,6 @@ main(void)
 	test_once();
 	test_off();
 	test_renamed();
+	test_nats_waits();
 	return check_done();
 }

@@ -98,14 +98,23 @@ gauges_send(struct submitter *s, uint64_t request)
 		    "Runs that another client stopped in cc-backend, not as in "
 		    "Slurm.",
 		    count(s, STOPPED_BY_OTHERS) },
-		{ PREFIX "backend_up", "1 while cc-backend answers.",
-		    (uint64_t)breaker_reaches(s->breaker) },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		worker_metric(s->w, request, rows[i].name, "gauge",
 		    rows[i].help, rows[i].value);
+}
+
+/* A centre that is the standby does not ask cc-backend. */
+static void
+backend_send(struct submitter *s, uint64_t request)
+{
+	breaker_metrics(s->breaker, request);
+	if (!s->role.standby)
+		worker_metric(s->w, request, PREFIX "backend_up", "gauge",
+		    "1 while cc-backend answers.",
+		    (uint64_t)breaker_reaches(s->breaker));
 }
 
 static void
@@ -197,7 +206,7 @@ stages_send(struct submitter *s, uint64_t request)
 	    NULL, s->n.committed_at);
 	worker_metric_stage(s->w, request, STAGE_ERRORS, "spool", "kind",
 	    "commit", (int64_t)s->n.commits_failed);
-	breaker_metrics(s->breaker, request);
+	backend_send(s, request);
 	deliveries_send(s, request, DEST_REST);
 	deliveries_send(s, request, DEST_NATS);
 	if (s->nats != NULL && spool_policy(s->spool)->to[DEST_NATS])

@@ -14,6 +14,7 @@ struct failover_role {
 	int passive;	    /* 1: nothing may be sent */
 	int64_t stop_delay; /* ms */
 	int standby;	    /* 1: no request at all, no list either */
+	int inactive;	    /* 1: what waits here is for the other suite */
 	int unlisted;	    /* 1: a first list of cc-backend's jobs is due */
 };
 

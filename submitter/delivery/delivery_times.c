@@ -65,6 +65,8 @@ delivery_oldest(struct submitter *s, enum dest dest)
 	struct spool_after after;
 	size_t i;
 
+	if (s->role.inactive)
+		return 0;
 	for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
 		after = (struct spool_after) { 0 };
 		if (spool_count(s->spool, dest, waiting[i]) > 0)

@@ -68,6 +68,7 @@ role_update(struct failover *b)
 {
 	role_set(b->s, b->on && !(b->active && b->reviewed),
 	    b->on ? (int64_t)b->rank * LATER_MS : 0);
+	b->s->role.inactive = b->on && !b->active;
 }
 
 /*

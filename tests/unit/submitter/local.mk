@@ -257,7 +257,7 @@ TESTS += test_failover
 test_failover_SOURCES = tests/unit/submitter/reconcile/test_failover.c \
 	$(SUBMITTER_SIMULATION)
 test_failover_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
-test_failover_LDADD = $(SUBMITTER_LIBS)
+test_failover_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
 
 check_PROGRAMS += test_centre_asks
 TESTS += test_centre_asks

@@ -16,6 +16,7 @@
 #include "common/codec.h"
 #include "common/ipc/channel.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/ctl.h"
 #include "submitter/net/http.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/reconcile/first_list.h"
@@ -465,6 +466,71 @@ test_rank(void)
 	sim_end();
 }
 
+/* --- metrics --- */
+
+/* The values in the last answer; -1 = the answer has no row. */
+static long long backend_up, oldest;
+
+static void
+on_metric(const struct writer *row)
+{
+	struct reader r;
+	char field[5][256];
+	unsigned i;
+
+	rd_init(&r, row->buf, row->len);
+	rd_u8(&r); /* the table */
+	rd_u8(&r); /* the number of fields */
+	for (i = 0; i < 5; i++)
+		rd_name(&r, field[i], sizeof(field[i]));
+	if (strcmp(field[0], "cc_slurm_adapter_backend_up") == 0)
+		backend_up = atoll(field[4]);
+	if (strcmp(field[0], "cc_slurm_adapter_stage_oldest_waiting_seconds") ==
+		0 &&
+	    strstr(field[3], "\"cc-backend\"") != NULL)
+		oldest = atoll(field[4]);
+}
+
+static void
+metrics_read(void)
+{
+	backend_up = oldest = -1;
+	sim_on_row = on_metric;
+	metrics_send(&sim, 1);
+	sim_on_row = NULL;
+}
+
+/*
+ * What waits at the passive suite is for the other one.  The active suite that
+ * cannot list the jobs of cc-backend has an outage.
+ */
+static void
+test_passive_metrics(void)
+{
+	begin();
+	sim_put(1, 1000, 1100);
+	metrics_read();
+	CHECK_INT(oldest, 0);
+	role(0, 1);
+	metrics_read();
+	CHECK_INT(oldest, 0);
+	CHECK_INT(backend_up, 1);
+	backend_down();
+	metrics_read();
+	CHECK_INT(backend_up, 0);
+	role(1, 0);
+	CHECK(role_is_passive(&sim));
+	metrics_read();
+	CHECK(oldest > 86400);
+	CHECK_INT(backend_up, 0);
+	conf_set(&sim.w->conf, CONF_ACTIVE_ONLY, "false");
+	role(0, 0);
+	failover_conf(sim.failover);
+	metrics_read();
+	CHECK(oldest > 86400);
+	sim_end();
+}
+
 /* --- two centres --- */
 
 static void
@@ -527,6 +593,29 @@ test_standby(void)
 	sim_run(SIM_HOUR);
 	CHECK_INT(requests(), 0);
 	CHECK(role_is_passive(&sim));
+	sim_end();
+}
+
+/* The standby does not know whether cc-backend answers. */
+static void
+test_standby_metrics(void)
+{
+	centre_begin();
+	sim_put(1, 1000, 1100);
+	metrics_read();
+	CHECK_INT(backend_up, -1);
+	CHECK_INT(oldest, 0);
+	active_until(30000);
+	metrics_read();
+	CHECK_INT(backend_up, 0);
+	CHECK(oldest > 86400);
+	probe_answers();
+	metrics_read();
+	CHECK_INT(backend_up, 1);
+	active_until(0);
+	metrics_read();
+	CHECK_INT(backend_up, -1);
+	CHECK_INT(oldest, 0);
 	sim_end();
 }
 
@@ -754,7 +843,9 @@ main(void)
 	test_start_under_way();
 	test_last_requeued();
 	test_rank();
+	test_passive_metrics();
 	test_standby();
+	test_standby_metrics();
 	test_outage_is_over();
 	test_lease();
 	test_old_list();

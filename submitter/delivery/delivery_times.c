@@ -39,6 +39,7 @@ delivery_end_note(struct submitter *s, const struct spool_run *run,
 
 /* The oldest of some rows. */
 struct oldest {
+	enum dest dest;
 	int64_t now; /* epoch, s */
 	int64_t age;
 };
@@ -49,6 +50,9 @@ on_row(struct spool *sp, struct spool_run *run, void *arg)
 	struct oldest *o = arg;
 	int64_t since = run->key.start;
 
+	/* The last rows: Slurm has not shown these runs as running. */
+	if (run->due[o->dest] == DUE_UNCONFIRMED)
+		return -1;
 	if (run->end > since)
 		since = run->end;
 	if (is_live(run) && o->now - since > o->age)
@@ -61,7 +65,7 @@ delivery_oldest(struct submitter *s, enum dest dest)
 {
 	static const enum run_state waiting[] = { START_DUE, START_DUE_ENDED,
 		STOP_DUE };
-	struct oldest o = { .now = history_now() / 1000 };
+	struct oldest o = { .dest = dest, .now = history_now() / 1000 };
 	struct spool_after after;
 	size_t i;
 

@@ -97,6 +97,30 @@ test_times(void)
 	sim_end();
 }
 
+/* A start that waits until Slurm shows the run as running is not late. */
+static void
+test_unconfirmed_is_not_late(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	sim_begin();
+	sim_connect();
+	sim_put(1, 1000, 0);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.due[DEST_REST] = DUE_UNCONFIRMED;
+	run.flags |= RUN_UNCONFIRMED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	CHECK_INT(delivery_oldest(&sim, DEST_REST), 0);
+	sim_put(2, 2000, 0);
+	CHECK(delivery_oldest(&sim, DEST_REST) > 86400);
+	run.due[DEST_REST] = DUE_NOW;
+	run.flags &= ~RUN_UNCONFIRMED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	CHECK(delivery_oldest(&sim, DEST_REST) > 86400);
+	sim_end();
+}
+
 /* The end of a run that is committed waits for nothing. */
 static void
 test_committed(void)
@@ -962,6 +986,7 @@ main(void)
 	test_commit_race();
 	test_committed();
 	test_times();
+	test_unconfirmed_is_not_late();
 	test_overdue();
 	test_interval_short();
 	test_repeat_width();

@@ -14,6 +14,7 @@
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/explain.h"
@@ -30,7 +31,12 @@
 #include "submitter/spool/transition.h"
 
 #define QUEUE_ROWS 1000 /* without --limit */
-#define NAMES_SIZE 192	/* bytes of a list of clusters in an error */
+/*
+ * Bytes of rows in one answer, which is made in one turn of the event loop: the
+ * channel to the supervisor breaks above 64 MiB, and there are up to 16 clients.
+ */
+#define QUEUE_BYTES (2u << 20)
+#define NAMES_SIZE  192 /* bytes of a list of clusters in an error */
 
 /* A command that walks over rows. */
 struct walk {
@@ -38,6 +44,7 @@ struct walk {
 	const struct ctl_request *req;
 	uint64_t request;
 	uint32_t left;
+	size_t bytes; /* of the rows */
 	unsigned done;
 	uint64_t more; /* rows beyond the limit, once the walk is over */
 	/* the walk goes on after the limit, to count the rows */
@@ -285,7 +292,10 @@ queue_age(const struct spool_run *run, enum dest dest)
 	return now > from ? now - from : 0;
 }
 
-/* Sends the row, or counts it when the limit is reached; -1 ends the walk. */
+/*
+ * Sends the row, or counts it when the limit is reached or the answer is full; -1
+ * ends the walk.
+ */
 static int
 queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 {
@@ -313,6 +323,9 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	    what_of(run->state[dest]), dest == DEST_REST ? "rest" : "nats",
 	    tries, wait, run_state_text(run, dest), run->reason, age, NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
+	k->bytes += w.len;
+	if (k->bytes >= QUEUE_BYTES)
+		k->left = 0;
 	wr_clear(&w);
 	return 0;
 }
@@ -388,8 +401,11 @@ queue_end(struct walk *k)
 	wr_clear(&w);
 	if (k->more > 0)
 		snprintf(text, sizeof(text),
-		    "%s rows are shown, %s rows are not shown: use --limit",
-		    shown, not_shown);
+		    "%s rows are shown, %s rows are not shown: %s", shown,
+		    not_shown,
+		    k->bytes >= QUEUE_BYTES ?
+			"the answer is full, use --job or --cluster" :
+			"use --limit");
 	worker_ctl_end(k->s->w, k->request, CTL_OK, text);
 }
 
@@ -504,8 +520,6 @@ on_drop(struct submitter *s, uint64_t request, const struct ctl_request *req)
 static void
 on_sync(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
-	if (req->flags & CTL_FLAG_DRY_RUN)
-		foreign_stop_repair(s, request, req);
 	sync_begin(s->sync, request, req);
 }
 
@@ -528,11 +542,12 @@ on_backfill(struct submitter *s, uint64_t request,
 static void
 on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
-	unsigned n = foreign_stop_repair(s, request, req);
+	struct diff_rows rows = { .request = request };
+	unsigned n = foreign_stop_repair(s, &rows, req);
 	char text[64];
 
 	if (req->n_ids == 0) {
-		reconcile_begin(s->reconcile, request, req->text,
+		reconcile_begin(s->reconcile, &rows, req->text,
 		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
 		return;
 	}

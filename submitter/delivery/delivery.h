@@ -21,6 +21,7 @@
 
 struct commit_check;
 struct conflict;
+struct diff_rows;
 struct meta_delivery;
 struct nats_conf;
 struct nats_delivery;
@@ -192,10 +193,10 @@ void foreign_stop_damaged(struct submitter *s, struct spool_run *run,
 /* cc-backend does not show how it was stopped: the run is done. */
 void foreign_stop_unknown(struct submitter *s, struct spool_run *run);
 /*
- * Reports the runs that are kept and, with CTL_REPAIR, begins to repair them
+ * Adds the runs that are kept to rows and, with CTL_REPAIR, begins to repair them
  * unless it is a dry run.  Returns how many are or would be repaired.
  */
-unsigned foreign_stop_repair(struct submitter *s, uint64_t request,
+unsigned foreign_stop_repair(struct submitter *s, struct diff_rows *rows,
     const struct ctl_request *req);
 
 /* meta_delivery.c: metadata updates after the stop */

@@ -108,14 +108,14 @@ foreign_stop_unknown(struct submitter *s, struct spool_run *run)
 struct repair_walk {
 	struct submitter *s;
 	const struct ctl_request *req;
-	uint64_t request;
+	struct diff_rows *rows;
 	unsigned n;
 };
 
 static void
 row_tell(struct repair_walk *m, const struct spool_run *run, const char *action)
 {
-	diff_row_send(m->s, m->request, &run->key, run->reason, action);
+	diff_rows_add(m->s, m->rows, &run->key, run->reason, action);
 }
 
 /* Did the admin name this job and cluster, or none? */
@@ -171,10 +171,10 @@ repair_one(struct spool *sp, struct spool_run *run, void *arg)
 }
 
 unsigned
-foreign_stop_repair(struct submitter *s, uint64_t request,
+foreign_stop_repair(struct submitter *s, struct diff_rows *rows,
     const struct ctl_request *req)
 {
-	struct repair_walk m = { .s = s, .req = req, .request = request };
+	struct repair_walk m = { .s = s, .req = req, .rows = rows };
 	struct spool_after after = { 0 };
 
 	while (spool_each(s->spool, DEST_REST, STOPPED_BY_OTHERS, &after,

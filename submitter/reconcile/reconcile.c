@@ -55,7 +55,7 @@ struct reconcile {
 	/* rows beyond FOREIGN_MAX and SUSPECTS_MAX, left for the next round */
 	unsigned beyond;
 	int busy, dry, repair, failed;
-	uint64_t request;
+	struct diff_rows answer;	       /* to an admin */
 	const struct reconcile_filter *filter; /* NULL = all runs */
 	void *filter_arg;
 	unsigned diffs; /* of the round under way */
@@ -77,8 +77,8 @@ diff_tell(struct reconcile *r, const struct run_key *key, const char *what,
 	r->diffs++;
 	if (r->filter != NULL)
 		r->filter->tell(r->filter_arg, key, what, action);
-	else if (r->request != 0)
-		diff_row_send(r->s, r->request, key, what, action);
+	else if (r->answer.request != 0)
+		diff_rows_add(r->s, &r->answer, key, what, action);
 	else
 		log_limited(&r->differs, log_info, "%s: %s; %s",
 		    run_key_text(key), what, action);
@@ -282,15 +282,16 @@ reconcile_peer(struct reconcile *r)
 static void
 result_write(const struct reconcile *r, char *text, size_t size)
 {
-	char more[64] = "";
+	char more[64] = "", untold[64];
 
 	if (r->beyond > 0)
 		snprintf(more, sizeof(more),
 		    ", %u more are left for the next "
 		    "comparison",
 		    r->beyond);
-	snprintf(text, size, "%u runs in cc-backend, %u differences%s", r->rows,
-	    r->diffs, more);
+	diff_rows_untold(&r->answer, untold, sizeof(untold));
+	snprintf(text, size, "%u runs in cc-backend, %u differences%s%s",
+	    r->rows, r->diffs, more, untold);
 }
 
 /* Are all runs compared? */
@@ -304,7 +305,7 @@ static void
 round_end(struct reconcile *r)
 {
 	const struct reconcile_filter *filter;
-	char text[128];
+	char text[192];
 
 	result_write(r, text, sizeof(text));
 	r->busy = 0;
@@ -317,11 +318,11 @@ round_end(struct reconcile *r)
 	}
 	if (!r->dry)
 		reconcile_peer(r);
-	if (r->request != 0) {
-		worker_ctl_end(r->s->w, r->request,
+	if (r->answer.request != 0) {
+		worker_ctl_end(r->s->w, r->answer.request,
 		    r->failed ? CTL_ERROR : CTL_OK,
 		    r->failed ? "cc-backend did not answer" : text);
-		r->request = 0;
+		r->answer = (struct diff_rows) { 0 };
 	}
 	/* A partial comparison does not delay the next full one. */
 	if (is_full(r) || !evtimer_pending(r->timer, NULL))
@@ -451,18 +452,18 @@ error_reason(const struct reconcile *r)
 }
 
 void
-reconcile_begin(struct reconcile *r, uint64_t request, const char *cluster,
-    int dry, int force, int repair)
+reconcile_begin(struct reconcile *r, const struct diff_rows *rows,
+    const char *cluster, int dry, int force, int repair)
 {
 	const char *why = error_reason(r);
 
 	if (why != NULL) {
-		if (request != 0)
-			worker_ctl_end(r->s->w, request, CTL_ERROR, why);
+		if (rows != NULL)
+			worker_ctl_end(r->s->w, rows->request, CTL_ERROR, why);
 		return;
 	}
 	r->busy = 1;
-	r->request = request;
+	r->answer = rows != NULL ? *rows : (struct diff_rows) { 0 };
 	r->dry = dry;
 	if (force && !dry)
 		missing_runs_force(r->s->missing);
@@ -485,7 +486,7 @@ reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
 		return why;
 	r->filter = filter;
 	r->filter_arg = arg;
-	reconcile_begin(r, 0, "", dry, force, 0);
+	reconcile_begin(r, NULL, "", dry, force, 0);
 	return NULL;
 }
 
@@ -520,7 +521,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	if (is_early(r) || !breaker_allows(r->s->breaker))
 		timer_after(r->timer, EARLY_WAIT);
 	else
-		reconcile_begin(r, 0, "", 0, 0, 0);
+		reconcile_begin(r, NULL, "", 0, 0, 0);
 }
 
 void

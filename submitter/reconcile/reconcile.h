@@ -10,6 +10,7 @@
 
 #include "common/model/job.h"
 
+struct diff_rows;
 struct missing_runs;
 struct reconcile;
 struct slurm_lookup;
@@ -48,13 +49,14 @@ void reconcile_conf(struct reconcile *r);
  */
 void reconcile_backend_up(struct reconcile *r);
 /*
- * Compares now.  request != 0: rows go to ctl.  cluster: "" = all; another
- * value must be the name of one.  dry: nothing is changed.
- * force: runs that Slurm does not know are ended, however many.  repair: runs
- * found open in cc-backend after their stop are stopped again.
+ * Compares now.  rows: the answer to the admin, which may have rows already;
+ * NULL = none.  cluster: "" = all; another value must be the name of one.  dry:
+ * nothing is changed.  force: runs that Slurm does not know are ended, however
+ * many.  repair: runs found open in cc-backend after their stop are stopped
+ * again.
  */
-void reconcile_begin(struct reconcile *r, uint64_t request, const char *cluster,
-    int dry, int force, int repair);
+void reconcile_begin(struct reconcile *r, const struct diff_rows *rows,
+    const char *cluster, int dry, int force, int repair);
 /*
  * Compares only the runs that the filter accepts.  Borrows the filter until
  * done() is called.  Returns NULL, or the reason why no comparison is possible

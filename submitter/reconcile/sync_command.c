@@ -50,7 +50,7 @@ struct sync {
 	unsigned acted;
 	unsigned beyond; /* runs left alone because of --limit */
 	unsigned told;
-	unsigned untold; /* rows of the queue without space in the report */
+	struct diff_rows rows;
 	unsigned wanted; /* rows of the queue that the command is for */
 	struct sync_lookup *asked; /* owned */
 	size_t n_asked;
@@ -73,7 +73,7 @@ sync_tell(struct sync *y, const struct run_key *key, const char *difference,
 	y->told++;
 	if (y->req.n_ids > 0)
 		keyset_add(&y->named, key, NAMED_MAX);
-	diff_row_send(y->s, y->request, key, difference, action);
+	diff_rows_add(y->s, &y->rows, key, difference, action);
 }
 
 static int
@@ -100,7 +100,7 @@ queue_row(struct sync *y, const struct run_key *key, const char *difference,
 	if (y->told < ROWS_TOLD_MAX)
 		sync_tell(y, key, difference, action);
 	else
-		y->untold++;
+		y->rows.untold++;
 }
 
 static int
@@ -249,13 +249,11 @@ jobs_tell(struct sync *y)
 static void
 finish(struct sync *y, enum ctl_status status, const char *text)
 {
-	char end[384], untold[64] = "";
+	char end[384], untold[64];
 
 	jobs_tell(y);
 	keyset_clear(&y->named);
-	if (y->untold > 0)
-		snprintf(untold, sizeof(untold), "; %u rows are not shown",
-		    y->untold);
+	diff_rows_untold(&y->rows, untold, sizeof(untold));
 	snprintf(end, sizeof(end), "%s; %u runs %s%s%s%s", text, y->acted,
 	    is_dry(y) ? "would be touched" : "touched",
 	    y->beyond > 0 ? ", more are left because of --limit" : "", untold,
@@ -510,8 +508,11 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	}
 	y->request = request;
 	y->req = *req;
-	y->acted = y->beyond = y->told = y->untold = y->wanted = 0;
+	y->rows = (struct diff_rows) { .request = request };
+	y->acted = y->beyond = y->told = y->wanted = 0;
 	y->n_asked = 0;
+	if (is_dry(y))
+		foreign_stop_repair(y->s, &y->rows, req);
 	queue_tell(y);
 	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y),
 	    (req->flags & CTL_FLAG_FORCE) != 0);

@@ -13,6 +13,7 @@
 
 #include "submitter/backend/breaker.h"
 #include "submitter/base/context.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/intake/intake.h"
@@ -673,6 +674,7 @@ test_stop_of_older_backend(void)
 static void
 test_foreign_stop(void)
 {
+	struct diff_rows rows = { .request = 1 };
 	struct ctl_request req = { .verb = CTL_REPAIR,
 		.flags = CTL_FLAG_DRY_RUN };
 	struct spool_run run;
@@ -713,14 +715,14 @@ test_foreign_stop(void)
 	turn(200, 0);
 	CHECK_INT(n_sent, 0);
 	/* repaired on demand alone: deleted, begun anew */
-	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
+	CHECK_INT(foreign_stop_repair(&s, &rows, &req), 1);
 	CHECK_INT(state_of(b), STOPPED_BY_OTHERS);
 	req.flags = 0;
 	req.n_ids = 1;
 	req.ids[0] = 77;
-	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
+	CHECK_INT(foreign_stop_repair(&s, &rows, &req), 0);
 	req.ids[0] = 2;
-	CHECK_INT(foreign_stop_repair(&s, 1, &req), 1);
+	CHECK_INT(foreign_stop_repair(&s, &rows, &req), 1);
 	turn(500, 1);
 	CHECK(is_sent(0, REQUEST_DELETE, 2));
 	answer(0, 200, "{\"msg\":\"deleted\"}");
@@ -735,6 +737,7 @@ test_foreign_stop(void)
 static void
 test_foreign_stop_running(void)
 {
+	struct diff_rows rows = { .request = 1 };
 	struct ctl_request req = { .verb = CTL_REPAIR };
 	int64_t a, b;
 
@@ -758,7 +761,7 @@ test_foreign_stop_running(void)
 	b = put(2, 2000, 2100);
 	state_set(a, STOPPED_BY_OTHERS);
 	state_set(b, START_COMMITTED);
-	CHECK_INT(foreign_stop_repair(&s, 1, &req), 0);
+	CHECK_INT(foreign_stop_repair(&s, &rows, &req), 0);
 	CHECK_INT(state_of(a), STOPPED_BY_OTHERS);
 	end();
 }

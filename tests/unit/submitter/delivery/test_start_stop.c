@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "submitter/backend/breaker.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/spool.h"
 #include "tests/unit/check.h"
@@ -649,10 +650,11 @@ static void
 test_repair_interval(void)
 {
 	static const struct ctl_request repair = { .verb = CTL_REPAIR };
+	struct diff_rows rows = { .request = 1 };
 
 	refused(EMPTY, "{\"jobs\":[" SIM_JOB(2, 1000, "failed", 7) "]}");
 	sim_run(SIM_MINUTE);
-	CHECK_INT(foreign_stop_repair(&sim, 1, &repair), 1);
+	CHECK_INT(foreign_stop_repair(&sim, &rows, &repair), 1);
 	sim_run(0);
 	sim_answer(REQUEST_DELETE, 200, "{}");
 	CHECK_INT(sim_waits(REQUEST_START), 1);

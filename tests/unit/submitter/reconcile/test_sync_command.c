@@ -341,11 +341,12 @@ test_unconfirmed(void)
 #define SHOWN 10000 /* of them, in the report */
 
 static unsigned n_rows;
+static size_t n_bytes;
 
 static void
 on_row(const struct writer *row)
 {
-	(void)row;
+	n_bytes += row->len;
 	n_rows++;
 }
 
@@ -389,6 +390,100 @@ test_many(void)
 	CHECK_INT(spool_get(sim.spool, id, &run), 1);
 	CHECK(
 	    run.due[DEST_REST] == DUE_NOW || run.due[DEST_REST] == DUE_LEASED);
+	end();
+}
+
+/* --- answers that are too long --- */
+
+#define LONG	    9000 /* runs with a long reason */
+#define QUEUE_BYTES (2u << 20)
+#define DIFF_BYTES  (4u << 20)
+#define BYTES_MORE  (2u << 10) /* the row that crosses the limit, and the last */
+
+static void
+long_reasons_put(enum run_state state)
+{
+	struct run_key key = { .cluster = "alpha", .start = 1000 };
+	struct spool_run run;
+
+	for (key.job = 1; key.job <= LONG; key.job++) {
+		CHECK_INT(spool_put_from_backend(sim.spool, &key), 1);
+		CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+		run.state[DEST_REST] = state;
+		memset(run.reason, 'x', sizeof(run.reason) - 1);
+		run.reason[sizeof(run.reason) - 1] = '\0';
+		CHECK_INT(spool_save(sim.spool, &run), 0);
+	}
+}
+
+/* Makes the request and answers a list of cc-backend's jobs. */
+static const char *
+long_answer(const struct ctl_request *req, size_t bytes)
+{
+	sim_told();
+	n_rows = 0;
+	n_bytes = 0;
+	sim_on_row = on_row;
+	ctl_on_request(sim.w, 1, req);
+	sim_run(0);
+	if (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_on_row = NULL;
+	CHECK(n_bytes >= bytes);
+	CHECK(n_bytes < bytes + BYTES_MORE);
+	return sim_told();
+}
+
+/* The supervisor disconnects a client with too many bytes that are not read. */
+static void
+test_queue_full(void)
+{
+	struct ctl_request req = { .verb = CTL_QUEUE,
+		.flags = CTL_FLAG_REJECTED,
+		.limit = 1000000 };
+	char want[128];
+	const char *text;
+
+	begin();
+	long_reasons_put(START_REJECTED);
+	snprintf(req.text, sizeof(req.text), "alpha");
+	(void)long_answer(&req, QUEUE_BYTES);
+	req.text[0] = '\0';
+	text = long_answer(&req, QUEUE_BYTES);
+	n_rows--; /* the row with the numbers */
+	CHECK(n_rows > 1000 && n_rows < LONG);
+	snprintf(want, sizeof(want),
+	    "ok: %u rows are shown, %u rows are not shown: the answer is full, "
+	    "use --job or --cluster\n",
+	    n_rows, LONG - n_rows);
+	CHECK_STR(text, want);
+	end();
+}
+
+/* The same for the rows of `repair`, and of `sync` about the same runs. */
+static void
+test_repair_full(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR,
+		.flags = CTL_FLAG_DRY_RUN };
+	char want[128];
+	const char *text;
+
+	begin();
+	long_reasons_put(STOPPED_BY_OTHERS);
+	text = long_answer(&req, DIFF_BYTES);
+	CHECK(n_rows < LONG);
+	snprintf(want, sizeof(want),
+	    "ok: 0 runs in cc-backend, 0 differences; %u rows are not shown\n",
+	    LONG - n_rows);
+	CHECK_STR(text, want);
+	req.verb = CTL_SYNC;
+	text = long_answer(&req, DIFF_BYTES);
+	snprintf(want, sizeof(want),
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs would be touched; "
+	    "%u rows are not shown\n",
+	    LONG - n_rows);
+	CHECK_STR(text, want);
 	end();
 }
 
@@ -526,6 +621,8 @@ main(void)
 	test_repair_cluster();
 	test_unconfirmed();
 	test_many();
+	test_queue_full();
+	test_repair_full();
 	test_beyond();
 	test_no_second_list();
 	test_no_second_look();

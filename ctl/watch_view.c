@@ -116,22 +116,59 @@ rate_text(const struct sample *now, const struct sample *before,
 	return buf;
 }
 
+/* The centre of a fan-in has a receiver in place of the collector. */
+static int
+is_centre(const struct sample *s)
+{
+	return *status_value(s, "receiver", "state") != '\0';
+}
+
+/* deliver "stream": the runs go to NATS only. */
+static int
+is_published(const struct sample *s)
+{
+	return *status_value(s, "submitter", "published_starts") != '\0';
+}
+
+static const char *
+running_text(const struct sample *s)
+{
+	double open = metric_sum(s, PREFIX "open_runs");
+
+	if (is_centre(s))
+		open = strtod(status_value(s, "submitter", "open"), NULL);
+	return count_text((uint64_t)(open > 0 ? open : 0));
+}
+
 static void
 rates_add(struct view *v, const struct sample *now, const struct sample *before)
 {
-	char hooks[32], starts[32], stops[32];
+	int centre = is_centre(now), nats = is_published(now);
+	char in[32], starts[32], stops[32];
 
-	line_add(v, "Jobs      hooks %s   starts sent %s   stops sent %s",
-	    rate_text(now, before, PREFIX "hook_events", hooks),
-	    rate_text(now, before, PREFIX "starts_total", starts),
-	    rate_text(now, before, PREFIX "stops_total", stops));
-	line_add(v, "          running %s   rejected %s   delivered %s of %s",
-	    count_text((uint64_t)(metric_sum(now, PREFIX "open_runs") > 0 ?
-		    metric_sum(now, PREFIX "open_runs") :
-		    0)),
-	    status_value(now, "submitter", "rejected"),
-	    status_value(now, "submitter", "delivered_stops"),
-	    status_value(now, "submitter", "delivered_starts"));
+	line_add(v, "Jobs      %s %s   starts sent %s   stops sent %s",
+	    centre ? "messages" : "hooks",
+	    rate_text(now, before,
+		centre ? PREFIX "stream_messages_total" : PREFIX "hook_events",
+		in),
+	    rate_text(now, before,
+		nats ? PREFIX "nats_starts_total" : PREFIX "starts_total",
+		starts),
+	    rate_text(now, before,
+		nats ? PREFIX "nats_stops_total" : PREFIX "stops_total",
+		stops));
+	if (nats)
+		line_add(v, "          running %s   delivered %s of %s",
+		    running_text(now),
+		    status_value(now, "submitter", "published_ends"),
+		    status_value(now, "submitter", "published_starts"));
+	else
+		line_add(v,
+		    "          running %s   rejected %s   delivered %s of %s",
+		    running_text(now),
+		    status_value(now, "submitter", "rejected"),
+		    status_value(now, "submitter", "delivered_stops"),
+		    status_value(now, "submitter", "delivered_starts"));
 }
 
 /* Waiting runs: the rows, and those that are not among them. */
@@ -213,52 +250,80 @@ quantiles_text(const struct sample *now, const char *name, const char *label,
 static void
 latencies_add(struct view *v, const struct sample *now)
 {
+	const char *label = "to=\"cc-backend\"", *to = "cc-backend", *a, *b;
+	char start[96], end[96];
+
+	if (is_published(now)) {
+		label = "to=\"nats\"";
+		to = "NATS";
+	}
+	a = quantiles_text(now, PREFIX "start_delivered_seconds", label, start);
+	b = quantiles_text(now, PREFIX "end_delivered_seconds", label, end);
+	line_add(v, "Latency   start to %s: %s", to, a != NULL ? a : "-");
+	line_add(v, "          end to %s: %s", to, b != NULL ? b : "-");
+}
+
+/* A value that the daemon does not have makes no line. */
+static void
+value_add(struct view *v, const struct sample *s, const char *title,
+    const char *process, const char *key)
+{
+	const char *value = status_value(s, process, key);
+
+	if (*value != '\0')
+		line_add(v, "%s%s", title, value);
+}
+
+static void
+slurm_add(struct view *v, const struct sample *now)
+{
 	static const char *const commands[] = { "squeue", "scontrol", "sacct",
 		"sdiag" };
-	char start[96], end[96], label[32];
-	const char *a, *b;
+	char text[96], label[32];
+	const char *a;
 	size_t i;
 
-	a = quantiles_text(now, PREFIX "start_delivered_seconds",
-	    "to=\"cc-backend\"", start);
-	b = quantiles_text(now, PREFIX "end_delivered_seconds",
-	    "to=\"cc-backend\"", end);
-	line_add(v, "Latency   start to cc-backend: %s", a != NULL ? a : "-");
-	line_add(v, "          end to cc-backend: %s", b != NULL ? b : "-");
-	line_add(v, "Slurm     slurmctld: %s",
-	    status_value(now, "collector", "slurmctld"));
-	line_add(v, "          slurmdbd: %s",
-	    status_value(now, "collector", "slurmdbd"));
+	value_add(v, now, "Slurm     slurmctld: ", "collector", "slurmctld");
+	value_add(v, now, "          slurmdbd: ", "collector", "slurmdbd");
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		snprintf(label, sizeof(label), "command=\"%s\"", commands[i]);
 		a = quantiles_text(now, PREFIX "slurm_command_seconds", label,
-		    start);
+		    text);
 		if (a != NULL)
 			line_add(v, "          %s: %s", commands[i], a);
 	}
+}
+
+/* The broker: of the receiver at the centre, else of the submitter. */
+static void
+nats_add(struct view *v, const struct sample *now)
+{
+	value_add(v, now, "NATS      ",
+	    is_centre(now) ? "receiver" : "submitter", "nats");
+	value_add(v, now, "          lease: ", "receiver", "lease");
+	value_add(v, now, "          deliver: ", "submitter", "deliver");
 }
 
 static void
 processes_add(struct view *v, const struct sample *now)
 {
 	static const char *const names[] = { "listener", "collector", "runner",
-		"submitter", "exporter" };
-	const char *uptime, *state;
+		"receiver", "submitter", "exporter" };
+	const char *uptime, *state, *title = "Processes ";
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		uptime = status_value(now, names[i], "uptime");
 		state = status_value(now, names[i], "state");
-		if (*state == '\0' && strcmp(names[i], "exporter") == 0)
-			continue; /* only with metricsListen */
-		line_add(v, "%s%-11s %s%s%s, %s restarts",
-		    i == 0 ? "Processes " : "          ", names[i],
-		    *state != '\0' ? state : "unknown",
-		    *uptime != '\0' ? " for " : "",
+		if (*state == '\0')
+			continue; /* the configuration does not need it */
+		line_add(v, "%s%-11s %s%s%s, %s restarts", title, names[i],
+		    state, *uptime != '\0' ? " for " : "",
 		    *uptime != '\0' ?
 			duration_text(field_seconds(uptime) * 1000) :
 			"",
 		    status_value(now, names[i], "restarts"));
+		title = "          ";
 	}
 }
 
@@ -308,6 +373,8 @@ view_make(struct view *v, const struct sample *now, const struct sample *before,
 	waiting_add(v, now);
 	end_add(v, now, before);
 	latencies_add(v, now);
+	slurm_add(v, now);
+	nats_add(v, now);
 	errors_add(v, now);
 	processes_add(v, now);
 }

@@ -163,10 +163,100 @@ test_screen(void)
 	CHECK_INT(v.n, 3);
 }
 
+static void
+status(const char *process, const char *key, const char *value)
+{
+	add(&now.status, CTL_T_STATUS, process, key, value, NULL, NULL);
+}
+
+static void
+screen_begin(void)
+{
+	clear(&now);
+	clear(&before);
+	before.ok = now.ok = 1;
+	before.at_ms = 1000;
+	now.at_ms = 3000;
+	v.rows = 40;
+	v.columns = 100;
+	add(&now.status, CTL_T_SUMMARY, "ok", "0", "0", "OK", NULL);
+	status("submitter", "state", "serving");
+	status("submitter", "restarts", "0");
+}
+
+/* The centre has a receiver, and neither hooks nor Slurm. */
+static void
+test_centre(void)
+{
+	screen_begin();
+	status("receiver", "state", "serving");
+	status("receiver", "restarts", "2");
+	status("receiver", "nats", "connected to n1:4222");
+	status("receiver", "lease", "active since 12:00");
+	status("submitter", "rejected", "0");
+	status("submitter", "open", "1234");
+	status("submitter", "delivered_starts", "9");
+	status("submitter", "delivered_stops", "8");
+	metric(&before, "cc_slurm_adapter_stream_messages_total",
+	    "cluster=\"alpha\"", "10");
+	metric(&now, "cc_slurm_adapter_stream_messages_total",
+	    "cluster=\"alpha\"", "15");
+	view_make(&v, &now, &before, 0);
+	CHECK(has("Jobs      messages 2.5/s   starts sent"));
+	CHECK(has("running 1,234   rejected 0   delivered 8 of 9"));
+	CHECK(has("NATS      connected to n1:4222"));
+	CHECK(has("lease: active since 12:00"));
+	CHECK(has("Processes receiver    serving, 2 restarts"));
+	CHECK(has("          submitter   serving, 0 restarts"));
+	CHECK(!shows("unknown"));
+	CHECK(!shows("slurmctld"));
+	CHECK(!shows("slurmdbd"));
+	CHECK(!shows("hooks"));
+	clear(&now);
+	clear(&before);
+}
+
+/* With deliver "stream", the counters are those of NATS. */
+static void
+test_stream(void)
+{
+	screen_begin();
+	status("collector", "state", "serving");
+	status("collector", "slurmctld", "answers");
+	status("submitter", "nats", "connected to n1:4222");
+	status("submitter", "deliver", "stream, accepted");
+	status("submitter", "published_starts", "20");
+	status("submitter", "published_ends", "19");
+	metric(&now, "cc_slurm_adapter_open_runs", "", "7");
+	metric(&before, "cc_slurm_adapter_starts_total", "", "0");
+	metric(&now, "cc_slurm_adapter_starts_total", "", "0");
+	metric(&before, "cc_slurm_adapter_nats_starts_total", "", "10");
+	metric(&now, "cc_slurm_adapter_nats_starts_total", "", "13");
+	metric(&before, "cc_slurm_adapter_nats_stops_total", "", "10");
+	metric(&now, "cc_slurm_adapter_nats_stops_total", "", "11");
+	metric(&now, "cc_slurm_adapter_start_delivered_seconds_bucket",
+	    "to=\"nats\",le=\"1.0\"", "4");
+	metric(&now, "cc_slurm_adapter_start_delivered_seconds_bucket",
+	    "to=\"nats\",le=\"+Inf\"", "4");
+	view_make(&v, &now, &before, 0);
+	CHECK(has("Jobs      hooks -   starts sent 1.5/s   stops sent 0.5/s"));
+	CHECK(has("running 7   delivered 19 of 20"));
+	CHECK(!shows("rejected"));
+	CHECK(has("Latency   start to NATS: p50 500 ms"));
+	CHECK(has("Slurm     slurmctld: answers"));
+	CHECK(!shows("slurmdbd"));
+	CHECK(has("NATS      connected to n1:4222"));
+	CHECK(has("deliver: stream, accepted"));
+	clear(&now);
+	clear(&before);
+}
+
 int
 main(void)
 {
 	test_quantiles();
 	test_screen();
+	test_centre();
+	test_stream();
 	return check_done();
 }

@@ -130,6 +130,10 @@ spool_quarantine_file(const char *path, const char *why)
 	log_errorx("%s is damaged: %s; the file is renamed, its valid rows are "
 		   "recovered, missing runs are read from Slurm again",
 	    path, why);
+	if (spool_keep_damaged(path) > 0)
+		log_warnx("an earlier damaged spool is not recovered in full: "
+			  "it is kept as %s.damaged-TIME",
+		    path);
 	for (i = 0; i < 2; i++) {
 		snprintf(from, sizeof(from), "%s%s", path, tails[i]);
 		snprintf(to, sizeof(to), "%s%s%s", path, SPOOL_DAMAGED,
@@ -139,12 +143,19 @@ spool_quarantine_file(const char *path, const char *why)
 	}
 }
 
+/*
+ * The damaged page may be one of a file that is recovered: an error of the disk
+ * is not due to that page.
+ */
 void
 spool_error_note(struct spool *sp, int code)
 {
 	int64_t page = spool_sum_bad();
+	int kind = sqlite3_errcode(sp->db) & 0xff;
 	char number[24] = "";
 
+	if (kind == SQLITE_FULL || kind == SQLITE_IOERR)
+		page = 0;
 	if (code != 0)
 		snprintf(number, sizeof(number), " (%d)", code);
 	if (page != 0)

@@ -453,8 +453,9 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	umask(old_mask);
 	if (sp != NULL) {
 		spool_set_limits(sp, max_bytes, keep);
-		spool_recover(sp);
 		reason[0] = '\0';
+		errno = spool_recover(sp) == -1 && spool_no_space(sp) ? ENOSPC :
+									0;
 	}
 	return sp;
 }

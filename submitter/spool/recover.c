@@ -3,7 +3,8 @@
  * Recovers the valid rows of a damaged spool into a new one. The first pass
  * takes rows of pages with a valid checksum as they are. The second pass takes
  * rows of all other pages whose record is valid and of the run that the row
- * names. The damaged file is never deleted.
+ * names. The damaged file is never deleted. If the new file refuses a write,
+ * the damaged file stays in its place and the next start goes on.
  */
 #include "config.h"
 
@@ -22,6 +23,8 @@
 #define TOMBS_MAX    20000000L
 #define GAP_MAX	     (INT64_C(1) << 20) /* rows skipped at once */
 #define COMMIT_EVERY 1000		/* rows */
+/* bytes of records; the log of a transaction has about this size */
+#define COMMIT_BYTES (4u << 20)
 
 /* The damaged file that is read. */
 struct damaged_file {
@@ -34,6 +37,7 @@ struct damaged_file {
 	/* the checksums of its pages are checked */
 	int trusted;
 	unsigned runs, tombs, gaps;
+	size_t bytes; /* of records, since the last commit */
 };
 
 static sqlite3_stmt *
@@ -163,10 +167,24 @@ times_repair(struct damaged_file *w, struct spool_run *run)
 		run->not_found_at = now;
 }
 
+/*
+ * Has the new spool the run, or has it delivered the run since an earlier start
+ * recovered a part?  A backfill may hold a run that was delivered before.
+ */
+static int
+is_there(struct damaged_file *w, const struct spool_run *run)
+{
+	struct spool_run old;
+
+	return spool_find(w->sp, &run->key, &old) != 0 ||
+	    (!(run->flags & RUN_BACKFILL) && spool_is_done(w->sp, &run->key));
+}
+
+/* An error stays until the end of the pass, which damaged_read() checks. */
 static void
 run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 {
-	struct spool_run run, old;
+	struct spool_run run;
 	const char *name = name_of(w, sqlite3_column_int(st, 1));
 
 	spool_alive();
@@ -177,8 +195,7 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
-	if (spool_find(w->sp, &run.key, &old) != 0 ||
-	    !record_take(w, &run, bytes))
+	if (is_there(w, &run) || !record_take(w, &run, bytes))
 		return;
 	times_repair(w, &run);
 	run.cluster = spool_cluster_id(w->sp, name, 1);
@@ -186,8 +203,11 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 		return;
 	if (bytes->len > 0)
 		spool_record_set(w->sp, run.id, bytes->buf, bytes->len);
-	if (++w->runs % COMMIT_EVERY == 0)
-		spool_commit(w->sp);
+	w->bytes += bytes->len;
+	if (++w->runs % COMMIT_EVERY == 0 || w->bytes >= COMMIT_BYTES) {
+		(void)spool_commit(w->sp);
+		w->bytes = 0;
+	}
 }
 
 /*
@@ -201,16 +221,17 @@ runs_take(struct damaged_file *w)
 	int64_t at = 0, leap = 1;
 	struct writer bytes;
 	sqlite3_stmt *st;
-	int rc;
+	int rc = SQLITE_DONE;
 
 	wr_init(&bytes, MSG_PAYLOAD_MAX);
-	while (leap < GAP_MAX) {
+	while (leap < GAP_MAX && !w->sp->broken) {
 		st = prepare(w, spool_sql(SQL_EACH_ANY));
 		if (st == NULL)
 			break;
 		spool_bind(st, VALUES(INT(at), INT(INT32_MAX)));
 		/* Damaged pages may form a ring: row numbers must grow. */
-		while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
+		while (!w->sp->broken &&
+		    (rc = sqlite3_step(st)) == SQLITE_ROW &&
 		    sqlite3_column_int64(st, 0) > at) {
 			at = sqlite3_column_int64(st, 0);
 			leap = 1;
@@ -241,7 +262,8 @@ tombs_take(struct damaged_file *w)
 	int c;
 
 	spool_tomb_ended(w->sp, 0); /* may be as old as it says */
-	while (st != NULL && left-- > 0 && sqlite3_step(st) == SQLITE_ROW) {
+	while (st != NULL && !w->sp->broken && left-- > 0 &&
+	    sqlite3_step(st) == SQLITE_ROW) {
 		name = name_of(w, sqlite3_column_int(st, 0));
 		if (name == NULL)
 			continue;
@@ -254,7 +276,7 @@ tombs_take(struct damaged_file *w)
 			continue;
 		w->tombs += (unsigned)sqlite3_changes(w->sp->db);
 		if (left % COMMIT_EVERY == 0)
-			spool_commit(w->sp);
+			(void)spool_commit(w->sp);
 		spool_alive();
 	}
 	sqlite3_finalize(st);
@@ -315,30 +337,41 @@ late_take(struct damaged_file *w)
 	sqlite3_finalize(st);
 }
 
-static void
-keep_damaged(const char *found, const char *path)
+int
+spool_keep_damaged(const char *path)
 {
 	static const char *const tails[] = { "", "-wal" };
 	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
+	int n = 0;
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		snprintf(from, sizeof(from), "%s%s", found, tails[i]);
+		snprintf(from, sizeof(from), "%s%s%s", path, SPOOL_DAMAGED,
+		    tails[i]);
 		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
 		    (long long)time(NULL), tails[i]);
-		if (rename(from, to) == -1 && errno != ENOENT)
+		if (rename(from, to) == 0)
+			n++;
+		else if (errno != ENOENT)
 			log_warn("cannot rename %s", from);
 	}
+	return n;
 }
 
-/* One pass over the file. 0, or -1: there is no such file. */
-static int
+/* The result of one pass over the damaged file. */
+enum pass {
+	PASS_DONE,
+	PASS_NO_FILE, /* nothing is to be recovered */
+	PASS_FAILED   /* the new spool refuses writes */
+};
+
+static enum pass
 damaged_read(struct damaged_file *w, const char *path, int trusted)
 {
 	if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE,
 		trusted ? SPOOL_VFS : NULL) != SQLITE_OK) {
 		sqlite3_close_v2(w->db);
-		return -1;
+		return PASS_NO_FILE;
 	}
 	w->trusted = trusted;
 	w->n_clusters = 0;
@@ -354,26 +387,37 @@ damaged_read(struct damaged_file *w, const char *path, int trusted)
 			late_take(w);
 		}
 	}
-	if (spool_commit(w->sp) == -1)
-		spool_rollback(w->sp);
 	sqlite3_close_v2(w->db);
-	return 0;
+	spool_sum_bad();
+	if (spool_commit(w->sp) == 0)
+		return PASS_DONE;
+	spool_rollback(w->sp);
+	return PASS_FAILED;
 }
 
-void
+int
 spool_recover(struct spool *sp)
 {
 	struct damaged_file w = { .sp = sp };
 	char path[SPOOL_PATH_MAX];
+	enum pass rc;
 
 	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_DAMAGED);
-	if (damaged_read(&w, path, 1) == -1)
-		return;
-	spool_sum_bad();
-	damaged_read(&w, path, 0);
-	keep_damaged(path, sp->path);
+	rc = damaged_read(&w, path, 1);
+	if (rc == PASS_NO_FILE)
+		return 0;
+	if (rc == PASS_DONE)
+		rc = damaged_read(&w, path, 0);
+	if (rc != PASS_DONE) {
+		log_errorx("the damaged spool is recovered only in part: %s; "
+			   "%s is kept, and the next start recovers the rest",
+		    sp->error, path);
+		return -1;
+	}
+	spool_keep_damaged(sp->path);
 	log_notice(
 	    "recovered from the damaged spool: %u runs and %u tombstones; "
 	    "%u gaps",
 	    w.runs, w.tombs, w.gaps);
+	return 0;
 }

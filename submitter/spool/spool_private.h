@@ -372,9 +372,20 @@ int spool_superseded_by_later(struct spool *sp, const struct spool_run *early);
 /* Suffix of a damaged file until spool_recover() has read it. */
 #define SPOOL_DAMAGED  ".wreck"
 #define SPOOL_PATH_MAX 4096 /* bytes of a file name with its tail */
-/* recover.c: recovers the valid rows of a damaged file, and keeps the file. */
-void spool_recover(struct spool *sp);
-/* Renames a damaged file and its log, and logs it. */
+/*
+ * recover.c: recovers the valid rows of a damaged file, and keeps the file.  0,
+ * or -1: the spool refused a write, the next start goes on.
+ */
+int spool_recover(struct spool *sp);
+/*
+ * Renames a damaged file that the next start does not read again.  The number of
+ * files that it had.
+ */
+int spool_keep_damaged(const char *path);
+/*
+ * Renames a damaged file and its log, and logs it.  An earlier one that is not
+ * recovered in full is kept under another name.
+ */
 void spool_quarantine_file(const char *path, const char *why);
 /* Counts a row that was added (n = 1) or removed (-1). */
 void spool_tally(struct spool *sp, const enum run_state state[DEST__COUNT],

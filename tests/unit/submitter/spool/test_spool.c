@@ -2,9 +2,13 @@
 /* The spool: rows through their phases, merging, order, restarts, damage. */
 #include "config.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -534,12 +538,11 @@ test_damage(void)
 	    spool_open(reason, 1 << 20, WEEK, reason, sizeof(reason)) == NULL);
 }
 
-/* A file with holes gives up what is whole; the rest is asked of Slurm. */
+/* A spool of 3000 runs is damaged in four pages and waits for its recovery. */
 static void
-test_salvage(void)
+damaged_make(void)
 {
 	struct spool *sp = spool_begin_test(1, 0);
-	struct run_key key = { "alpha", 9999, 1000 };
 	char junk[4096];
 	int64_t row, i;
 	int fd;
@@ -557,6 +560,92 @@ test_salvage(void)
 		CHECK_INT(pwrite(fd, junk, sizeof(junk), i * 4096), 4096);
 	close(fd);
 	spool_quarantine_file(path, "holes were made");
+}
+
+/* Bytes that a file may have, 0 = any number: stands for a full disk. */
+static void
+disk_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK_INT(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes != 0 ? bytes : limit.rlim_max;
+	CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static int
+files_like(const char *tail)
+{
+	char pattern[80];
+	glob_t found;
+	int n;
+
+	snprintf(pattern, sizeof(pattern), "%s%s", path, tail);
+	n = glob(pattern, 0, NULL, &found) == 0 ? (int)found.gl_pathc : 0;
+	if (n > 0)
+		globfree(&found);
+	return n;
+}
+
+/* Without space for all runs the damaged file stays, and is read again. */
+static void
+test_recovery_in_parts(void)
+{
+	char reason[256];
+	struct spool *sp;
+	struct run_key key = { "alpha", 1, 1001 };
+	int64_t row;
+
+	damaged_make();
+	disk_limit(500 << 10);
+	sp = spool_open(path, 64 << 20, WEEK, reason, sizeof(reason));
+	CHECK_INT(errno, ENOSPC);
+	CHECK(sp != NULL);
+	CHECK_INT(spool_runs(sp), 1000); /* one commit */
+	CHECK(strstr(spool_error(sp), "checksum") == NULL);
+	CHECK_INT(files_like(SPOOL_DAMAGED), 1);
+	CHECK_INT(files_like(".damaged-*"), 0);
+	/* A run is delivered before the rest is recovered. */
+	disk_limit(0);
+	spool_policy(sp)->to[DEST_REST] = 1;
+	CHECK_INT(put(sp, 1, 1001, 1100, &row), PUT_MERGED);
+	state_set(sp, row, DEST_REST, RUN_DONE);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK(spool_is_done(sp, &key));
+	spool_close(sp);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(errno, 0);
+	CHECK(spool_runs(sp) > 2000);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK(put(sp, 1, 1001, 0, &row) == PUT_KNOWN && row == 0);
+	CHECK_INT(files_like(SPOOL_DAMAGED), 0);
+	CHECK_INT(files_like(".damaged-*"), 1);
+	spool_close(sp);
+	file_remove();
+}
+
+/* A second damage does not overwrite a file that was recovered in part. */
+static void
+test_two_damaged(void)
+{
+	damaged_make();
+	file_write("damaged, too");
+	spool_quarantine_file(path, "it has a wrong header");
+	CHECK_INT(files_like(SPOOL_DAMAGED), 1);
+	CHECK_INT(files_like(".damaged-*"), 1);
+	file_remove();
+}
+
+/* A file with holes gives up what is whole; the rest is asked of Slurm. */
+static void
+test_salvage(void)
+{
+	struct run_key key = { "alpha", 9999, 1000 };
+	struct spool *sp;
+	int64_t row, i;
+
+	damaged_make();
 	sp = spool_begin_test(1, 0);
 	CHECK(spool_runs(sp) > 2000);
 	CHECK(spool_runs(sp) < 3000);
@@ -1295,6 +1384,8 @@ main(void)
 	test_full();
 	test_damage();
 	test_salvage();
+	test_recovery_in_parts();
+	test_two_damaged();
 	test_set_aside();
 	test_set_aside_row();
 	test_inflight();

@@ -23,6 +23,7 @@
 #include "submitter/base/context.h"
 #include "submitter/ctl.h"
 #include "submitter/intake/intake.h"
+#include "submitter/reconcile/backfill.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/export.h"
 #include "submitter/spool/transition.h"
@@ -234,6 +235,9 @@ run_import(struct step *t, struct imported *in)
 		rc = spool_put(t->s->spool, &in->job, &row);
 	if (rc == PUT_NEW && row != 0 && keep_refused(t, in, row) == -1)
 		rc = PUT_ERROR;
+	/* The record is one of a backfill, so the run is held. */
+	if ((rc == PUT_NEW || rc == PUT_HELD) && (in->job.flags & JOB_BACKFILL))
+		backfill_held(t->s->backfill);
 	/* The collector has to look for the end of the run. */
 	if (rc == PUT_NEW && in->job.end == 0)
 		snapshot_send_run(submitter_feeder(t->s),

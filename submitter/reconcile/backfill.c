@@ -148,6 +148,15 @@ backfill_peer(struct backfill *b)
 }
 
 void
+backfill_held(struct backfill *b)
+{
+	if (b->step != BACKFILL_IDLE)
+		return;
+	b->step = BACKFILL_NEXT;
+	window_soon(b, RETRY_MS);
+}
+
+void
 backfill_record(struct backfill *b, enum spool_put put)
 {
 	if (b->look || put == PUT_ERROR || put == PUT_REFUSED)
@@ -156,10 +165,7 @@ backfill_record(struct backfill *b, enum spool_put put)
 	if (put == PUT_NEW)
 		b->added++;
 	/* It was on its way when the backfill was cancelled. */
-	if (b->step == BACKFILL_IDLE) {
-		b->step = BACKFILL_NEXT;
-		window_soon(b, RETRY_MS);
-	}
+	backfill_held(b);
 }
 
 /* ClusterName or the key clusters has changed.  What was read is sent. */
@@ -486,20 +492,34 @@ backfill_ctl(struct backfill *b, uint64_t request,
 		begin_real(b, request);
 }
 
+/* Held runs for either destination: the configuration is not in force yet. */
+static uint64_t
+held_all(const struct spool *sp)
+{
+	uint64_t rest = spool_count(sp, DEST_REST, BACKFILL_HELD);
+	uint64_t nats = spool_count(sp, DEST_NATS, BACKFILL_HELD);
+
+	return rest > nats ? rest : nats;
+}
+
 struct backfill *
 backfill_new(struct submitter *s)
 {
 	struct backfill *b = permanent_new(sizeof(*b));
+	uint64_t held = held_all(s->spool);
 
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
 	state_load(b);
 	nats_policy(b);
-	if (b->active || release_waiting(b) > 0) {
+	if (b->active)
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
 		    time_text(b->at));
-		b->step = BACKFILL_NEXT;
-		window_soon(b, RETRY_MS);
-	}
+	else if (held > 0)
+		log_notice("%llu runs of a backfill that is over are still to "
+			   "be sent",
+		    (unsigned long long)held);
+	if (b->active || held > 0)
+		backfill_held(b);
 	return b;
 }

@@ -39,6 +39,8 @@ void backfill_progress(struct backfill *b, char *text, size_t size);
 void backfill_peer(struct backfill *b);
 /* A record of the range was stored or was known. */
 void backfill_record(struct backfill *b, enum spool_put put);
+/* A run may be held that no chunk has read: an import has stored it. */
+void backfill_held(struct backfill *b);
 /* A record of a dry run; it is not stored. */
 void backfill_dryrun_record(struct backfill *b, const struct job *job);
 /*

@@ -21,6 +21,13 @@ test_drop_SOURCES = tests/unit/submitter/test_drop.c \
 test_drop_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_drop_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_import
+TESTS += test_import
+test_import_SOURCES = tests/unit/submitter/test_import.c \
+	$(SUBMITTER_SIMULATION)
+test_import_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_import_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
 check_PROGRAMS += test_stops_due
 TESTS += test_stops_due
 test_stops_due_SOURCES = tests/unit/submitter/test_stops_due.c \

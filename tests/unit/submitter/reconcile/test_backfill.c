@@ -351,6 +351,30 @@ test_late_record(void)
 }
 
 /*
+ * A held run of a spool without a backfill: it arrived after a cancellation, or
+ * the spool was recovered.  The next process sends it.  The configuration is in
+ * force after the boxes are made.
+ */
+static void
+test_late_restart(void)
+{
+	int64_t id;
+
+	begin();
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
+	CHECK_INT(sim_state(1, 1000), BACKFILL_HELD);
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	sim.backfill = backfill_new(&sim);
+	spool_policy(sim.spool)->to[DEST_REST] = 1;
+	sim_run(10000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	end();
+}
+
+/*
  * A run that is also found without the backfill is no longer held: the end of the
  * backfill does not remove it.  One that was delivered before waits for the list.
  */
@@ -1127,6 +1151,7 @@ main(void)
 	test_twice();
 	test_cancelled();
 	test_late_record();
+	test_late_restart();
 	test_found_otherwise();
 	test_found_unsent();
 	test_found_requeued();

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* `spool import`: what it stores is delivered. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/model/msg.h"
+#include "submitter/ctl.h"
+#include "submitter/intake/intake.h"
+#include "submitter/reconcile/backfill.h"
+#include "submitter/spool/export.h"
+#include "tests/unit/check.h"
+#include "tests/unit/submitter/simulation.h"
+
+static char dir[] = "/tmp/test_import.XXXXXX";
+
+/* Writes the line of a run that has ended, with these flags of its record. */
+static void
+line_write(FILE *f, uint64_t id, unsigned flags)
+{
+	struct spool_run run = { .state = { BACKFILL_HELD } };
+	struct writer w;
+	struct job job;
+	char *line;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = id;
+	job.key.start = 1000;
+	job.end = 2000;
+	job.state = END_COMPLETED;
+	job.flags = JOB_HAS_START | flags;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	run.key = job.key;
+	wr_init(&w, MSG_PAYLOAD_MAX);
+	job_write(&w, &job);
+	line = export_line(&run, w.buf, w.len);
+	fprintf(f, "%s\n", line);
+	free(line);
+	wr_clear(&w);
+	job_clear(&job);
+}
+
+static FILE *
+file_begin(void)
+{
+	FILE *f = fopen("spool.import", "w");
+
+	CHECK(f != NULL);
+	if (f == NULL)
+		exit(1);
+	return f;
+}
+
+/* Executes the first step of the command; returns its answer. */
+static const char *
+import(FILE *f)
+{
+	struct ctl_request req = { .verb = CTL_SPOOL, .a = CTL_SPOOL_IMPORT };
+
+	fclose(f);
+	sim_told();
+	ctl_on_request(sim.w, 1, &req);
+	return sim_told();
+}
+
+static void
+begin(void)
+{
+	static const struct intake_ops ops = { .record = NULL };
+
+	sim_begin();
+	sim.intake = intake_new(&sim, &ops);
+	sim.backfill = backfill_new(&sim);
+	sim_connect();
+}
+
+/* The run of a backfill is compared with cc-backend's list and sent. */
+static void
+test_backfill(void)
+{
+	FILE *f;
+
+	begin();
+	f = file_begin();
+	line_write(f, 1, JOB_BACKFILL);
+	CHECK(strstr(import(f), "1 0 0") != NULL);
+	CHECK_INT(sim_state(1, 1000), BACKFILL_HELD);
+	sim_run(10000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200, "{\"jobs\":[],\"items\":500,\"page\":1}");
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
+int
+main(void)
+{
+	if (mkdtemp(dir) == NULL || chdir(dir) == -1)
+		return 1;
+	test_backfill();
+	unlink("spool.import");
+	rmdir(dir);
+	return check_done();
+}

@@ -347,8 +347,8 @@ spool_begin_or_die(struct submitter *s)
 	spool_on_long(on_long, s->w);
 	s->spool = spool_begin(conf, reason, sizeof(reason));
 	/*
-	 * On a full disk SQLite's log has no space, or a recovery has stored
-	 * only a part of the runs; the reserve is for that.
+	 * On a full disk SQLite's log has no space or no inode, or a recovery
+	 * has stored only a part of the runs; the reserve is for that.
 	 */
 	if (errno == ENOSPC && intake_remove_reserve() == 0) {
 		spool_close(s->spool);

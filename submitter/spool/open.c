@@ -360,6 +360,25 @@ file_setup(struct spool *sp)
 	return schema_settle(sp);
 }
 
+/*
+ * SQLite's CANTOPEN has many reasons, and the errno of its last attempt, which
+ * creates no file.  1 when no file can be created for want of an inode.
+ */
+static int
+lacks_inode(const char *path)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s-probe", path);
+	fd = open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return errno == ENOSPC || errno == EDQUOT;
+	close(fd);
+	unlink(name);
+	return 0;
+}
+
 static struct spool *
 try_open(const char *path, int *damaged, char *reason, size_t size)
 {
@@ -400,6 +419,11 @@ fail:
 		*damaged = sp->damaged || d == SQLITE_CORRUPT ||
 		    d == SQLITE_NOTADB;
 		is_full = sp->no_space || d == SQLITE_FULL;
+		if (d == SQLITE_CANTOPEN && lacks_inode(path)) {
+			is_full = 1;
+			snprintf(reason, size,
+			    "%s: its file system has no free inode", path);
+		}
 	}
 	spool_close(sp);
 	errno = is_full ? ENOSPC : 0;

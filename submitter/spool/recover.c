@@ -4,7 +4,8 @@
  * takes rows of pages with a valid checksum as they are. The second pass takes
  * rows of all other pages whose record is valid and of the run that the row
  * names. The damaged file is never deleted. If the new file refuses a write,
- * the damaged file stays in its place and the next start goes on.
+ * or the old one cannot be opened, the damaged file stays in its place and the
+ * next start goes on.
  */
 #include "config.h"
 
@@ -362,12 +363,26 @@ spool_keep_damaged(const char *path)
 enum pass {
 	PASS_DONE,
 	PASS_NO_FILE, /* nothing is to be recovered */
-	PASS_FAILED   /* the new spool refuses writes */
+	PASS_FAILED   /* the new spool refuses writes, or no log can be made */
 };
+
+/* The log of the damaged file may need an inode, of which there is none. */
+static int
+lacks_log(struct damaged_file *w)
+{
+	if ((sqlite3_errcode(w->db) & 0xff) != SQLITE_CANTOPEN)
+		return 0;
+	snprintf(w->sp->error, sizeof(w->sp->error), "%s",
+	    sqlite3_errmsg(w->db));
+	w->sp->no_space = 1;
+	return 1;
+}
 
 static enum pass
 damaged_read(struct damaged_file *w, const char *path, int trusted)
 {
+	enum pass rc = PASS_DONE;
+
 	if (sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE,
 		trusted ? SPOOL_VFS : NULL) != SQLITE_OK) {
 		sqlite3_close_v2(w->db);
@@ -380,6 +395,10 @@ damaged_read(struct damaged_file *w, const char *path, int trusted)
 	    NULL, NULL);
 	if (!trusted || spool_sum_is_on(w->db)) {
 		clusters_take(w);
+		if (lacks_log(w)) {
+			rc = PASS_FAILED;
+			goto done;
+		}
 		runs_take(w);
 		tombs_take(w);
 		if (trusted) {
@@ -387,10 +406,11 @@ damaged_read(struct damaged_file *w, const char *path, int trusted)
 			late_take(w);
 		}
 	}
+done:
 	sqlite3_close_v2(w->db);
 	spool_sum_bad();
 	if (spool_commit(w->sp) == 0)
-		return PASS_DONE;
+		return rc;
 	spool_rollback(w->sp);
 	return PASS_FAILED;
 }

@@ -214,7 +214,8 @@ void spool_on_long(void (*fn)(void *arg), void *arg);
  * Opens or creates the file. A damaged one is renamed and its rows are
  * recovered. keep: seconds that a tombstone is kept after the end of the run.
  * max_bytes: limit of the file. Returns owned, or NULL with a reason; errno is
- * ENOSPC when the disk is full, also for a part of a recovery, otherwise 0.
+ * ENOSPC when the disk is full or has no inode, also for a part of a recovery,
+ * otherwise 0.
  */
 struct spool *spool_open(const char *path, uint64_t max_bytes, int64_t keep,
     char *reason, size_t size);

@@ -2,12 +2,14 @@
 /* The spool: rows through their phases, merging, order, restarts, damage. */
 #include "config.h"
 
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -623,6 +625,86 @@ test_recovery_in_parts(void)
 	CHECK_INT(files_like(".damaged-*"), 1);
 	spool_close(sp);
 	file_remove();
+}
+
+/* Files until no inode is left. */
+static void
+inodes_use(void)
+{
+	char name[80];
+	int i, fd = 0;
+
+	for (i = 0; fd != -1 && i < 16; i++) {
+		snprintf(name, sizeof(name), "%s/fill%d", dir, i);
+		if ((fd = open(name, O_WRONLY | O_CREAT, 0600)) != -1)
+			close(fd);
+	}
+	CHECK_INT(errno, ENOSPC);
+}
+
+static void
+inode_free(int i)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s/fill%d", dir, i);
+	CHECK_INT(unlink(name), 0);
+}
+
+/* The log of the damaged file is not created: the file stays. */
+static void
+recovery_without_inode(void)
+{
+	char reason[256];
+	struct spool *sp;
+
+	damaged_make();
+	inodes_use();
+	inode_free(0);
+	inode_free(1);
+	sp = spool_open(path, 64 << 20, WEEK, reason, sizeof(reason));
+	CHECK_INT(errno, ENOSPC);
+	CHECK(sp != NULL);
+	CHECK_INT(files_like(SPOOL_DAMAGED), 1);
+	spool_close(sp);
+	inode_free(2);
+	sp = spool_begin_test(1, 0);
+	CHECK(spool_runs(sp) > 2000);
+	spool_close(sp);
+}
+
+/* Without an inode for its log the file cannot be opened: the disk is full. */
+static void
+test_no_inode(void)
+{
+	char reason[256], name[80];
+	struct spool *sp;
+	int64_t row;
+
+	if (unshare(CLONE_NEWNS) == -1 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("test", dir, "tmpfs", 0, "size=16m,nr_inodes=8") == -1)
+		return; /* not root */
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(put(sp, 1, 1000, 0, &row), PUT_NEW);
+	spool_close(sp);
+	inodes_use();
+	sp = spool_open(path, 64 << 20, WEEK, reason, sizeof(reason));
+	CHECK_INT(errno, ENOSPC);
+	CHECK(sp == NULL);
+	CHECK(strstr(reason, "no free inode") != NULL);
+	/* One inode is enough, as that of the reserve. */
+	inode_free(0);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_runs(sp), 1);
+	spool_close(sp);
+	file_remove();
+	recovery_without_inode();
+	CHECK_INT(umount(dir), 0);
+	/* Another reason is none of space. */
+	snprintf(name, sizeof(name), "%s/none/spool.db", dir);
+	CHECK(spool_open(name, 1 << 20, WEEK, reason, sizeof(reason)) == NULL);
+	CHECK_INT(errno, 0);
 }
 
 /* A second damage does not overwrite a file that was recovered in part. */
@@ -1386,6 +1468,7 @@ main(void)
 	test_salvage();
 	test_recovery_in_parts();
 	test_two_damaged();
+	test_no_inode();
 	test_set_aside();
 	test_set_aside_row();
 	test_inflight();

@@ -45,6 +45,7 @@ struct step {
 	uint32_t flags;
 	size_t bytes; /* in this step */
 	unsigned took, had, refused;
+	int full;	 /* a line does not fit into the spool */
 	int64_t line;	 /* its number in the file */
 	char wrong[256]; /* what check found */
 };
@@ -281,7 +282,7 @@ report_wrong(struct step *t)
 /*
  * Imports lines from a position on; the first one is line t->line + 1. Returns
  * the number of bytes, 0 at the end of the file, -1 when the spool refuses a
- * write or without memory.
+ * write or without memory. t->full: it ends before a line without space.
  */
 static int64_t
 lines_import(struct step *t, FILE *f, int64_t from)
@@ -296,6 +297,11 @@ lines_import(struct step *t, FILE *f, int64_t from)
 	for (rows = 0; rows < STEP_ROWS && at < (int64_t)STEP_BYTES; rows++) {
 		if ((n = import_text_next(&text, f)) <= 0) {
 			at = n == 0 ? at : -1;
+			break;
+		}
+		/* The record is shorter than its line, which is in base64. */
+		if (!intake_fits(t->s->intake, text.len)) {
+			t->full = 1;
 			break;
 		}
 		at += n;
@@ -328,6 +334,10 @@ import_open(int64_t at)
 	return f;
 }
 
+static const char import_full[] =
+    "the spool is full or refuses writes: see `status` and import again later; "
+    "imported runs are kept";
+
 static void
 on_import(struct step *t, int64_t at)
 {
@@ -335,9 +345,7 @@ on_import(struct step *t, int64_t at)
 	FILE *f;
 
 	if (!intake_has_room(t->s->intake)) {
-		worker_ctl_end(t->s->w, t->request, CTL_ERROR,
-		    "the spool is full or refuses writes: see `status` and "
-		    "import again later; imported runs are kept");
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR, import_full);
 		return;
 	}
 	if ((f = import_open(at)) == NULL) {
@@ -359,7 +367,10 @@ on_import(struct step *t, int64_t at)
 	if (t->took > 0)
 		log_notice("an admin imported %u runs", t->took);
 	wake(t->s, WAKE_DELIVERY);
-	end_send(t, n > 0 ? at + n : -1);
+	if (t->full)
+		worker_ctl_end(t->s->w, t->request, CTL_ERROR, import_full);
+	else
+		end_send(t, n > 0 ? at + n : -1);
 }
 
 void

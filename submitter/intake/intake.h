@@ -62,6 +62,8 @@ void intake_receive(struct intake *b, const struct msg_header *h,
 void intake_quarantine(struct intake *b, const struct run_key *key);
 /* 1 when records are written into the spool, and do not wait in memory. */
 int intake_has_room(const struct intake *b);
+/* 1 when a record of n bytes fits below the limit of a full spool. */
+int intake_fits(struct intake *b, size_t n);
 /* Called every 10 s: makes the reserve for a full disk. */
 void intake_upkeep(struct intake *b);
 void intake_status(struct intake *b, uint64_t request);

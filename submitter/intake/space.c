@@ -71,6 +71,12 @@ space_measure(struct intake *b)
 	return b->no_disk && in_file < room ? in_file : room;
 }
 
+int
+intake_fits(struct intake *b, size_t n)
+{
+	return space_measure(b) >= (int64_t)record_cost(n);
+}
+
 static int
 is_tight(struct intake *b)
 {

@@ -5,7 +5,9 @@
  * says. This VFS layer writes the checksum there and checks it at each read. A
  * page with a wrong checksum, or in the wrong place, reads as SQLITE_CORRUPT.
  *
- * The write-ahead log (-wal) has its own checksums. One thread only, no shared
+ * The write-ahead log (-wal) has its own checksums. The layer only notes whether
+ * the system refused a write of it: SQLite reports a full disk and its limit of
+ * pages with the same code. One thread only, no shared
  * memory and no mapping: one process opens the spool.
  */
 #include "config.h"
@@ -26,13 +28,15 @@
  */
 struct sum_file {
 	sqlite3_file base; /* first member: SQLite casts it */
-	int sums;	   /* the pages have checksums */
+	int is_log;
+	int sums; /* the pages have checksums */
 };
 
 static sqlite3_vfs vfs;
 static sqlite3_vfs *below;
 /* the last page with a wrong checksum; 0 = none */
 static int64_t bad_page;
+static int write_refused;
 
 static sqlite3_file *
 file_below(sqlite3_file *file)
@@ -100,8 +104,9 @@ sum_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
 	static uint8_t page[PAGE_MAX];
 	struct sum_file *f = (struct sum_file *)(void *)file;
 	uint64_t sum;
+	int rc;
 
-	if (is_page(n) && at == 0)
+	if (is_page(n) && at == 0 && !f->is_log)
 		f->sums = ((const uint8_t *)p)[HEADER_RESERVED] ==
 		    SPOOL_SUM_BYTES;
 	if (f->sums && is_page(n)) {
@@ -110,7 +115,10 @@ sum_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
 		memcpy(page + n - SPOOL_SUM_BYTES, &sum, sizeof(sum));
 		p = page;
 	}
-	return file_below(file)->pMethods->xWrite(file_below(file), p, n, at);
+	rc = file_below(file)->pMethods->xWrite(file_below(file), p, n, at);
+	if (rc != SQLITE_OK)
+		write_refused = 1;
+	return rc;
 }
 
 static int
@@ -217,14 +225,15 @@ sum_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags,
 	struct sum_file *f = (struct sum_file *)(void *)file;
 	int rc;
 
-	if ((flags & SQLITE_OPEN_MAIN_DB) == 0)
+	if ((flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) == 0)
 		return below->xOpen(below, name, file, flags, out);
 	memset(f, 0, sizeof(*f));
+	f->is_log = (flags & SQLITE_OPEN_WAL) != 0;
 	rc = below->xOpen(below, name, file_below(file), flags, out);
 	if (file_below(file)->pMethods == NULL)
 		return rc == SQLITE_OK ? SQLITE_CANTOPEN : rc;
 	file->pMethods = &methods;
-	if (rc == SQLITE_OK)
+	if (rc == SQLITE_OK && !f->is_log)
 		f->sums = has_sums(file_below(file));
 	return rc;
 }
@@ -277,6 +286,15 @@ spool_sum_bad(void)
 
 	bad_page = 0;
 	return page;
+}
+
+int
+spool_write_refused(void)
+{
+	int refused = write_refused;
+
+	write_refused = 0;
+	return refused;
 }
 
 void

@@ -169,7 +169,7 @@ spool_error_note(struct spool *sp, int code)
 static int
 spool_fail(struct spool *sp)
 {
-	int code = sqlite3_extended_errcode(sp->db);
+	int limit, code = sqlite3_extended_errcode(sp->db);
 
 	/*
 	 * The error is stored here: the next successful statement clears
@@ -177,9 +177,14 @@ spool_fail(struct spool *sp)
 	 */
 	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
 		sp->damaged = 1;
-	sp->no_space = (code & 0xff) == SQLITE_FULL ||
-	    code == SQLITE_IOERR_WRITE;
+	/* Now: SQLite takes the pages of the transaction back by itself. */
+	limit = (code & 0xff) == SQLITE_FULL && !spool_write_refused();
+	sp->no_space = !limit &&
+	    ((code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE);
 	spool_error_note(sp, code);
+	if (limit)
+		snprintf(sp->error, sizeof(sp->error),
+		    "spoolMaxBytes is reached");
 	sp->broken = 1;
 	return -1;
 }
@@ -276,6 +281,8 @@ spool_begin(struct spool *sp)
 		return -1;
 	if (sp->in_tx)
 		return 0;
+	/* A write that an earlier checkpoint could not do is none of this one. */
+	(void)spool_write_refused();
 	if (exec_id(sp, SQL_BEGIN) == -1)
 		return -1;
 	sp->in_tx = 1;
@@ -465,12 +472,10 @@ spool_bytes_free(struct spool *sp)
 	return (uint64_t)(pages(sp, SQL_PAGES_FREE) * sp->page);
 }
 
-/* SQLite reports a full disk and max_page_count with the same code. */
 int
-spool_no_space(struct spool *sp)
+spool_no_space(const struct spool *sp)
 {
-	return sp->no_space &&
-	    (uint64_t)((all_pages(sp) + 1) * sp->page) < sp->max_bytes;
+	return sp->no_space;
 }
 
 uint64_t

@@ -253,7 +253,7 @@ uint64_t spool_bytes(struct spool *sp);
 uint64_t spool_bytes_free(struct spool *sp);
 uint64_t spool_bytes_max(const struct spool *sp);
 /* 1 when the disk was full at the last error, and not spoolMaxBytes reached. */
-int spool_no_space(struct spool *sp);
+int spool_no_space(const struct spool *sp);
 
 /* Frees cached pages; each is read again when it is needed. */
 void spool_shrink(struct spool *sp);

@@ -103,6 +103,8 @@ void spool_sum_reserve(sqlite3 *db);
 int spool_sum_is_on(sqlite3 *db);
 /* The page found wrong since the last call; 0 = none. */
 int64_t spool_sum_bad(void);
+/* 1 when the system has refused a write since the last call. */
+int spool_write_refused(void);
 
 /* open.c */
 

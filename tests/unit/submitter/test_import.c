@@ -14,11 +14,17 @@
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
+#define LIMIT  1048576 /* of the spool */
+#define SCRIPT 20000
+
 static char dir[] = "/tmp/test_import.XXXXXX";
 
-/* Writes the line of a run that has ended, with these flags of its record. */
+/*
+ * Writes the line of a run that has ended, with these flags of its record and a
+ * script of this length.
+ */
 static void
-line_write(FILE *f, uint64_t id, unsigned flags)
+line_write(FILE *f, uint64_t id, unsigned flags, size_t script)
 {
 	struct spool_run run = { .state = { BACKFILL_HELD } };
 	struct writer w;
@@ -35,6 +41,8 @@ line_write(FILE *f, uint64_t id, unsigned flags)
 	job.user = strdup("u1");
 	job.nodes = 1;
 	job_add_host(&job, "n1");
+	job.script = calloc(1, script + 1);
+	memset(job.script, 'x', script);
 	run.key = job.key;
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	job_write(&w, &job);
@@ -56,16 +64,21 @@ file_begin(void)
 	return f;
 }
 
-/* Executes the first step of the command; returns its answer. */
+/* Executes the command; returns the answer to its last step. */
 static const char *
 import(FILE *f)
 {
 	struct ctl_request req = { .verb = CTL_SPOOL, .a = CTL_SPOOL_IMPORT };
+	const char *answer;
 
 	fclose(f);
 	sim_told();
-	ctl_on_request(sim.w, 1, &req);
-	return sim_told();
+	do {
+		ctl_on_request(sim.w, 1, &req);
+		answer = sim_told();
+		req.b = atoll(answer);
+	} while (req.b > 0); /* the position of the next step */
+	return answer;
 }
 
 static void
@@ -87,8 +100,8 @@ test_backfill(void)
 
 	begin();
 	f = file_begin();
-	line_write(f, 1, JOB_BACKFILL);
-	CHECK(strstr(import(f), "1 0 0") != NULL);
+	line_write(f, 1, JOB_BACKFILL, 0);
+	CHECK(strstr(import(f), "ok: ") != NULL);
 	CHECK_INT(sim_state(1, 1000), BACKFILL_HELD);
 	sim_run(10000);
 	CHECK_INT(sim_waits(REQUEST_LIST), 1);
@@ -98,12 +111,35 @@ test_backfill(void)
 	sim_end();
 }
 
+/* Lines are stored up to the limit of records, not up to spoolMaxBytes. */
+static void
+test_full(void)
+{
+	const char *answer;
+	uint64_t id;
+	FILE *f;
+
+	begin();
+	spool_set_limits(sim.spool, LIMIT, 1000);
+	f = file_begin();
+	for (id = 1; id <= LIMIT / SCRIPT; id++)
+		line_write(f, id, 0, SCRIPT);
+	answer = import(f);
+	CHECK(strncmp(answer, "error: the spool is full", 24) == 0);
+	CHECK(spool_bytes(sim.spool) > LIMIT / 100 * 80);
+	CHECK(spool_bytes(sim.spool) <= LIMIT / 100 * 90);
+	CHECK(!spool_failed(sim.spool));
+	CHECK(sim_state(1, 1000) != RUN_STATE__COUNT);
+	sim_end();
+}
+
 int
 main(void)
 {
 	if (mkdtemp(dir) == NULL || chdir(dir) == -1)
 		return 1;
 	test_backfill();
+	test_full();
 	unlink("spool.import");
 	rmdir(dir);
 	return check_done();

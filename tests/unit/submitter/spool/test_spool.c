@@ -510,6 +510,47 @@ test_full(void)
 	file_remove();
 }
 
+/* Runs of 4 KiB in one transaction; 0 when the spool refuses one. */
+static int
+runs_add(struct spool *sp, uint64_t first, unsigned n)
+{
+	enum spool_put rc = PUT_NEW;
+	struct job job;
+	int64_t row;
+
+	for (; n > 0 && rc == PUT_NEW; n--) {
+		job_make(&job, first++, 1000, 0);
+		job.slurm_info = malloc(4001);
+		memset(job.slurm_info, 'x', 4000);
+		job.slurm_info[4000] = '\0';
+		rc = spool_put(sp, &job, &row);
+		job_clear(&job);
+	}
+	return rc == PUT_NEW;
+}
+
+/* The limit is no full disk, also when a large transaction reaches it. */
+static void
+test_limit(void)
+{
+	char reason[256];
+	struct spool *sp = spool_open(path, 1 << 20, WEEK, reason,
+	    sizeof(reason));
+
+	CHECK(sp != NULL);
+	spool_policy(sp)->to[DEST_REST] = 1;
+	CHECK(runs_add(sp, 1, 50));
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK(!runs_add(sp, 100, 1000));
+	CHECK_INT(spool_commit(sp), -1);
+	CHECK_STR(spool_error(sp), "spoolMaxBytes is reached");
+	spool_rollback(sp);
+	CHECK_INT(spool_no_space(sp), 0);
+	CHECK_INT(spool_runs(sp), 50);
+	spool_close(sp);
+	file_remove();
+}
+
 static void
 file_write(const char *text)
 {
@@ -627,6 +668,34 @@ test_recovery_in_parts(void)
 	file_remove();
 }
 
+/* As root only: the directory is a small file system of its own. */
+static int
+disk_begin(const char *options)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	    mount("test", dir, "tmpfs", 0, options) == 0;
+}
+
+static void
+test_full_disk(void)
+{
+	struct spool *sp;
+
+	if (!disk_begin("size=1m"))
+		return;
+	sp = spool_begin_test(1, 0);
+	CHECK(runs_add(sp, 1, 50));
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK(!runs_add(sp, 100, 1000));
+	CHECK_INT(spool_commit(sp), -1);
+	CHECK_STR(spool_error(sp), "database or disk is full (13)");
+	spool_rollback(sp);
+	CHECK_INT(spool_no_space(sp), 1);
+	spool_close(sp);
+	CHECK_INT(umount(dir), 0);
+}
+
 /* Files until no inode is left. */
 static void
 inodes_use(void)
@@ -681,10 +750,8 @@ test_no_inode(void)
 	struct spool *sp;
 	int64_t row;
 
-	if (unshare(CLONE_NEWNS) == -1 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
-	    mount("test", dir, "tmpfs", 0, "size=16m,nr_inodes=8") == -1)
-		return; /* not root */
+	if (!disk_begin("size=16m,nr_inodes=8"))
+		return;
 	sp = spool_begin_test(1, 0);
 	CHECK_INT(put(sp, 1, 1000, 0, &row), PUT_NEW);
 	spool_close(sp);
@@ -1464,10 +1531,12 @@ main(void)
 	test_pages();
 	test_cursor_and_meta();
 	test_full();
+	test_limit();
 	test_damage();
 	test_salvage();
 	test_recovery_in_parts();
 	test_two_damaged();
+	test_full_disk();
 	test_no_inode();
 	test_set_aside();
 	test_set_aside_row();

@@ -19,17 +19,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/text/text.h"
 #include "supervisor/system/system.h"
 
 #define STATUS_MAX	 (REASON_MAX + 128) /* bytes of STATUS= */
 #define PINGS_PER_PERIOD 3 /* one late message is not a failure */
+/* A long start: systemd waits EXTEND_S for the next message. */
+#define EXTEND_S	60
+#define EXTEND_EVERY_MS 10000
+/* the longest start; the recovery of a large spool on a slow disk is shorter */
+#define EXTEND_MAX_MS (2LL * 3600 * 1000)
 
 static struct {
 	int fd;
 	struct sockaddr_un to;
 	socklen_t len;
 	unsigned watchdog_ms; /* period; 0 = none */
+	int is_ready;
+	/* clock_ms() of the first and the last extension; 0 = none */
+	long long extended_first, extended_last;
 } notify = { .fd = -1 };
 
 static unsigned
@@ -96,8 +105,25 @@ notify_ready(const char *status)
 {
 	char line[STATUS_MAX];
 
+	notify.is_ready = 1;
 	notify_send("READY=1\nSTATUS=%s\nMAINPID=%jd\n",
 	    text_vis(status, line, sizeof(line)), (intmax_t)getpid());
+}
+
+void
+notify_starting(void)
+{
+	long long now = clock_ms();
+
+	if (notify.is_ready ||
+	    (notify.extended_first != 0 &&
+		(now - notify.extended_first > EXTEND_MAX_MS ||
+		    now - notify.extended_last < EXTEND_EVERY_MS)))
+		return;
+	if (notify.extended_first == 0)
+		notify.extended_first = now;
+	notify.extended_last = now;
+	notify_send("EXTEND_TIMEOUT_USEC=%d\n", EXTEND_S * 1000000);
 }
 
 /* systemd needs the time to tell two reloads apart. */

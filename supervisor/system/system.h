@@ -217,6 +217,11 @@ void exit_reason_text(int kmsg, pid_t pid, int status, char *buf, size_t size);
 /* sd_notify.c: systemd's protocol; without NOTIFY_SOCKET nothing happens. */
 void notify_init(void);
 void notify_ready(const char *status);
+/*
+ * The start takes long and goes on: extends systemd's time limit (TimeoutStartSec=),
+ * for two hours at most.  No effect after notify_ready().
+ */
+void notify_starting(void);
 void notify_reloading(void);
 void notify_stopping(void);
 /* Shows the text in `systemctl status`. */

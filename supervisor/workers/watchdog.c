@@ -19,6 +19,12 @@
 /* Between two checks of the processes while one has not answered */
 #define UNANSWERED_MS 1000
 /*
+ * A process that is this old and not ready makes a long start: it recovers or
+ * migrates the spool.  Processes that end early and are started again do not
+ * prolong the start of the service.
+ */
+#define LONG_START_MS 20000
+/*
  * between two checks of resolv.conf and hosts: the next start reaches
  * cc-backend at a new address in time
  */
@@ -119,6 +125,9 @@ watchdog_answered(struct child *c)
 	int role;
 
 	c->ping_sent_ms = 0;
+	if (c->state == CHILD_SANDBOXED &&
+	    clock_ms() - c->started_ms > LONG_START_MS)
+		notify_starting();
 	if (w->unanswered == NULL)
 		return;
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)

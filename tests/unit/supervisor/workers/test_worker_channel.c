@@ -7,10 +7,13 @@
 #include "config.h"
 
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+#include "supervisor/system/system.h"
 #include "supervisor/workers/workers.h"
 #include "tests/unit/check.h"
 
@@ -334,6 +337,56 @@ test_resolver_files(void)
 	event_base_free(workers.base);
 }
 
+/* What systemd got since the last call; "" = nothing. */
+static const char *
+notified(int fd)
+{
+	static char text[256];
+	ssize_t n = recv(fd, text, sizeof(text) - 1, MSG_DONTWAIT);
+
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+static void
+pong(enum child_state state, long long started_ms)
+{
+	struct child *c = worker_make(state);
+	const uint8_t token[8] = { 0 };
+
+	c->started_ms = started_ms;
+	raw_send(MSG_PONG, 3, token, sizeof(token));
+	worker_end(c);
+}
+
+/* A process that answers and starts for long extends the start of the service. */
+static void
+test_long_start(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	char dir[] = "/tmp/test_worker.XXXXXX";
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/notify", dir);
+	CHECK_INT(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	setenv("NOTIFY_SOCKET", sa.sun_path, 1);
+	notify_init();
+	pong(CHILD_SANDBOXED, clock_ms());
+	CHECK_STR(notified(fd), "");
+	pong(CHILD_READY, clock_ms() - 60000);
+	CHECK_STR(notified(fd), "");
+	pong(CHILD_SANDBOXED, clock_ms() - 60000);
+	CHECK_STR(notified(fd), "EXTEND_TIMEOUT_USEC=60000000\n");
+	pong(CHILD_SANDBOXED, clock_ms() - 60000); /* soon again */
+	CHECK_STR(notified(fd), "");
+	notify_ready("serving");
+	CHECK(strncmp(notified(fd), "READY=1\n", 8) == 0);
+	unlink(sa.sun_path);
+	rmdir(dir);
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -343,6 +396,7 @@ main(void)
 	test_lengths();
 	test_values();
 	test_resolver_files();
+	test_long_start();
 	conf_clear(&conf);
 	return check_done();
 }

@@ -543,6 +543,39 @@ def rows(path):
         db.close()
 
 
+def part():
+    """Damage on a disk without space for a second copy: the reserve is freed, else the next start goes on."""
+    for reserve in True, False:
+        name = "part-reserve" if reserve else "part"
+        where = mounted(name, 24)
+        wreck = where + "/spool.db.wreck"
+        try:
+            f = Fake("%s/%s.fake" % (T, name), commit=1).start()
+            s, runs = filled(name, f)
+            flip(s.folder + "/spool.db", 4096 * 8, 4096 * 12, 4)
+            if not reserve and os.path.exists(s.folder + "/spool.reserve"):
+                os.unlink(s.folder + "/spool.reserve")
+            fill(where)
+            # enough for a new file, not for its runs
+            os.truncate(where + "/filler", os.path.getsize(where + "/filler") - (600 << 10))
+            begin(s)
+            c.true("%s: it serves, and says that runs are missing" % name,
+                   s.alive() and s.logged("recovered only in part"))
+            if reserve:
+                c.true("the reserve gave the space", s.logged("recovered from the damaged spool") == 1 and
+                       not os.path.exists(wreck), os.listdir(where))
+            else:
+                c.true("the damaged file stays", os.path.exists(wreck), os.listdir(where))
+                c.true("and is not counted as recovered", not s.logged("recovered from the damaged spool"))
+            os.unlink(where + "/filler")
+            s.kill()
+            again(name, f, s, runs, True)
+            c.true("%s: the damaged file is read" % name, not os.path.exists(wreck) and
+                   s.logged("recovered from the damaged spool"), os.listdir(where))
+        finally:
+            umount(where)
+
+
 def foreign():
     for what, change in (
             ("a newer version's", "user_version=999"), ("another program's", "application_id=7")):
@@ -575,7 +608,7 @@ def live():
     again("bits flipped in what is read later", f, s, runs, True)
 
 
-GROUPS = {g.__name__: g for g in (kills, full, cap, stubs, reserve, admin, readonly, twice, damage, foreign, live)}
+GROUPS = {g.__name__: g for g in (kills, full, cap, stubs, reserve, admin, readonly, twice, damage, part, foreign, live)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

@@ -15,6 +15,7 @@
 #include "collector/base/wake.h"
 #include "collector/query/query_lanes.h"
 #include "collector/slurm/query.h"
+#include "collector/slurm/slurm.h"
 #include "collector/track/outbox.h"
 #include "common/log.h"
 #include "common/permanent.h"
@@ -44,7 +45,7 @@ struct node_states {
 	struct tracked_node *first; /* owned, all of them */
 	size_t n;
 	uint32_t cycle;
-	size_t seen; /* nodes of this answer */
+	int valid; /* this answer has a node, or says that there is none */
 	int busy;
 	int again;	   /* a new submitter: send all nodes */
 	int64_t polled;	   /* monotonic s; 0 = never */
@@ -144,9 +145,11 @@ on_node(struct span line, void *arg)
 	struct node_state now;
 	struct tracked_node *node;
 
+	if (nodes_none(line))
+		n->valid = 1;
 	if (node_use(line, &set->names, &now) == -1)
 		return 0;
-	n->seen++;
+	n->valid = 1;
 	if (now.states[0] == '\0' ||
 	    (set->ignore != NULL && pattern_matches(set->ignore, now.host)))
 		return 0;
@@ -291,7 +294,7 @@ on_nodes_end(const struct command_end *end, int complete, void *arg)
 {
 	struct node_states *n = arg;
 
-	if (!complete || n->seen == 0) {
+	if (!complete || !n->valid) {
 		node_states_fail(n, "scontrol show node", end);
 		return;
 	}
@@ -344,7 +347,7 @@ node_states_kick(struct node_states *n)
 		return;
 	n->polled = now_s();
 	n->cycle++;
-	n->seen = 0;
+	n->valid = 0;
 	query_begin(&n->query, c, &nodes_query, n);
 	n->busy = query_start(&n->query) == 0;
 }

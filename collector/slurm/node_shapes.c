@@ -238,6 +238,7 @@ hosts_apply(const struct hosts *h, struct job_snapshot *s)
 struct shapes_query {
 	struct query query;
 	struct hosts *next; /* owned: shapes of the answer that is being read */
+	int none;	    /* the answer says that there is no node */
 	struct {
 		void (*then)(void *arg);
 		void *arg;
@@ -245,11 +246,18 @@ struct shapes_query {
 	unsigned n_waiters;
 };
 
+int
+nodes_none(struct span line)
+{
+	return span_is(line, "No nodes in the system");
+}
+
 static int
 on_line(struct span line, void *arg)
 {
 	struct cluster *c = arg;
 
+	c->shapes->none |= nodes_none(line);
 	hosts_line(c->shapes->next, &c->set->names, line);
 	return 0;
 }
@@ -261,7 +269,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 	struct shapes_query *s = c->shapes;
 	unsigned i, n = s->n_waiters;
 
-	if (complete && hosts_count(s->next) > 0) {
+	if (complete && (hosts_count(s->next) > 0 || s->none)) {
 		hosts_free(c->hosts);
 		c->hosts = s->next;
 		health_good(&c->ctld);
@@ -302,6 +310,7 @@ hosts_query(struct cluster *c, void (*then)(void *arg), void *arg)
 	s->next = hosts_new();
 	if (s->next == NULL)
 		fatalx("out of memory");
+	s->none = 0;
 	query_begin(&s->query, c, &shapes_query, c);
 	if (query_start(&s->query) == -1)
 		fatalx("out of memory");

@@ -51,5 +51,11 @@ typedef void hosts_gpu_fn(const char *name, unsigned gpus, const char *gres,
 void hosts_each_gpu(const struct hosts *h, hosts_gpu_fn *fn, void *arg);
 /* Reads the shapes again; then() is called at the end, also when it failed. */
 void hosts_query(struct cluster *c, void (*then)(void *arg), void *arg);
+/*
+ * Is the line the whole answer of `scontrol show node` when slurmctld shows no
+ * node?  Every node may be hidden (a cloud node that is powered down), or none
+ * may have registered (dynamic nodes).  An answer without any line is not valid.
+ */
+int nodes_none(struct span line);
 
 #endif

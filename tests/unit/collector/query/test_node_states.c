@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "collector/query/query_lanes.h"
+#include "collector/slurm/slurm.h"
 #include "tests/unit/check.h"
 #include "tests/unit/collector/simulation.h"
 
@@ -26,6 +27,7 @@ begin(void)
 #define NODE(name, state, cpus) \
 	"NodeName=" name " CPUAlloc=" cpus " CPUTot=16 Gres=(null)" \
 	" AllocMem=100 State=" state " Reason=none\n"
+#define NONE "No nodes in the system\n"
 #define BOTH NODE("n1", "MIXED", "2") NODE("n2", "IDLE", "0")
 
 /* A cycle after a minute; NULL = that question must not be asked. */
@@ -114,6 +116,58 @@ test_failed(void)
 	CHECK_INT(c->ctld.away, 0);
 }
 
+static unsigned shapes_ends; /* calls of on_shapes() */
+
+static void
+on_shapes(void *arg)
+{
+	(void)arg;
+	shapes_ends++;
+}
+
+/* The shapes of the nodes in this answer are read. */
+static void
+shapes(const char *shown)
+{
+	unsigned before = shapes_ends;
+
+	hosts_query(c, on_shapes, NULL);
+	CHECK_STR(sim_args("scontrol"), "--all show node -o");
+	sim_answer("scontrol", shown);
+	CHECK_INT(shapes_ends, before + 1);
+}
+
+/*
+ * All nodes are hidden: slurmctld answers.  An answer that lacks both nodes and
+ * this text is not one.
+ */
+static void
+test_none(void)
+{
+	begin();
+	(void)cycle(BOTH, "n1\n");
+	(void)cycle(NONE, "");
+	CHECK_INT(c->ctld.away, 0);
+	(void)cycle(NONE, "");
+	CHECK_INT(node_states_count(nodes), 0);
+	shapes(BOTH);
+	CHECK_INT(hosts_count(c->hosts), 2);
+	shapes("");
+	CHECK_INT(c->ctld.away, 1);
+	CHECK_INT(hosts_count(c->hosts), 2);
+	sim_pass(60);
+	shapes(NONE);
+	CHECK_INT(c->ctld.away, 0);
+	CHECK_INT(hosts_count(c->hosts), 0);
+	sim_pass(60);
+	shapes("");
+	CHECK_INT(c->ctld.away, 1);
+	sim_pass(60);
+	shapes(BOTH);
+	CHECK_INT(c->ctld.away, 0);
+	CHECK_INT(hosts_count(c->hosts), 2);
+}
+
 /* The poll has priority; 0 turns the states off; hosts can be ignored. */
 static void
 test_not_asked(void)
@@ -189,6 +243,7 @@ main(void)
 	test_changes();
 	test_all_again();
 	test_failed();
+	test_none();
 	test_not_asked();
 	test_no_job();
 	test_many();

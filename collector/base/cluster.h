@@ -161,6 +161,7 @@ struct cluster {
 	int64_t hosts_at;    /* monotonic s of hosts */
 	int64_t
 	    host_absent_at; /* of an answer without a wanted host; 0 = none */
+	int64_t host_hidden_at;	     /* the same, of CONFIGURING jobs */
 	struct shapes_query *shapes; /* owned: the query for the shapes */
 	struct health ctld;
 	struct health dbd;

@@ -368,9 +368,12 @@ on_host(const char *name, void *arg)
 	return hosts_shape(arg, name) != NULL ? 0 : -1;
 }
 
-/* Is there an unknown host?  Its shape would be missing in the record. */
+/*
+ * Is there an unknown host of the jobs that are CONFIGURING, or of the others?
+ * Its shape would be missing in the record.
+ */
 static int
-host_is_missing(const struct details *d)
+host_is_missing(const struct details *d, int configuring)
 {
 	const struct detail_result *r;
 	struct span s, nodes;
@@ -378,6 +381,8 @@ host_is_missing(const struct details *d)
 
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
+		if ((r->phase == PHASE_CONFIGURING) != configuring)
+			continue;
 		s = details_line(d, r);
 		/* slurmctld does not know this job. */
 		if (s.n == 0)
@@ -391,14 +396,24 @@ host_is_missing(const struct details *d)
 }
 
 static int
+was_absent(int64_t at)
+{
+	return at != 0 && now_s() - at < HOSTS_AGAIN_S;
+}
+
+/*
+ * slurmctld hides a cloud node until it is being powered up: its absence while a
+ * job is CONFIGURING must not delay the query when the job runs.
+ */
+static int
 hosts_query_is_due(const struct details *d)
 {
 	const struct cluster *c = d->c;
 
-	return c->hosts != NULL &&
-	    (c->host_absent_at == 0 ||
-		now_s() - c->host_absent_at >= HOSTS_AGAIN_S) &&
-	    host_is_missing(d);
+	if (c->hosts == NULL)
+		return 0;
+	return (!was_absent(c->host_absent_at) && host_is_missing(d, 0)) ||
+	    (!was_absent(c->host_hidden_at) && host_is_missing(d, 1));
 }
 
 static void
@@ -406,7 +421,8 @@ on_hosts(void *arg)
 {
 	struct details *d = arg;
 
-	d->c->host_absent_at = host_is_missing(d) ? now_s() : 0;
+	d->c->host_absent_at = host_is_missing(d, 0) ? now_s() : 0;
+	d->c->host_hidden_at = host_is_missing(d, 1) ? now_s() : 0;
 	deliver_begin(d);
 }
 

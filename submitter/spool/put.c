@@ -368,6 +368,25 @@ put_false_start(struct spool *sp, struct spool_run *run, const struct job *job)
 }
 
 /*
+ * The start was not sent, and Slurm shows threads of the run again.  When it
+ * showed the stored ones, a cloud node may have been hidden: the new ones are
+ * right.  Devices that the new record lacks are kept, with the hosts.
+ */
+static void
+threads_replace(const struct spool_run *run, struct job *old,
+    const struct job *job)
+{
+	const unsigned devices = old->flags & JOB_HAS_ACCELS;
+
+	if ((run->flags &
+		(RUN_UNCONFIRMED | RUN_KEY_FIXED | RUN_REST_STARTED)) ==
+		RUN_UNCONFIRMED &&
+	    job->n_hosts > 0 && (job->flags & JOB_HAS_THREADS) &&
+	    (job->flags & devices) == devices)
+		old->flags &= ~JOB_HAS_THREADS;
+}
+
+/*
  * Merges job into the stored record, which old gets.  1 when the record has
  * changed, 0 when not; -1 when there is no stored record and job has only a part
  * of one.
@@ -389,6 +408,7 @@ record_merge(struct spool *sp, struct spool_run *run, struct job *job,
 	}
 	old->key = run->key;
 	*had_script = old->script != NULL;
+	threads_replace(run, old, job);
 	return job_merge(old, job);
 }
 

@@ -692,7 +692,7 @@ sim_begin(const struct outbox_ops *ops, void *arg)
 	c->outbox = sim_keep(outbox_new(ops != NULL ? ops : &no_ops, arg));
 	c->lookups = lookup_new(c);
 	c->hosts = hosts_new();
-	c->hosts_at = c->host_absent_at = mono;
+	c->hosts_at = c->host_absent_at = c->host_hidden_at = mono;
 	c->began = mono;
 	c->listing.number = 1;
 	c->ready = c->synced = c->caught_up = 1;

@@ -1543,6 +1543,44 @@ test_confirm_forgotten(void)
 	CHECK_STR(sim_open(c, 10), "10/0 held");
 }
 
+/*
+ * A cloud node is hidden while it is powered down, and has its shape when the
+ * job runs, with another start.
+ */
+static void
+test_cloud(void)
+{
+	char row[64], start[24], text[4096];
+
+	begin();
+	c->host_absent_at = c->host_hidden_at = 0;
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(10, "CONFIGURING"));
+	CHECK_STR(sim_args("scontrol"), "--all show node -o");
+	sim_answer("scontrol", "No nodes in the system\n");
+	CHECK_STR(sim_said(), "held 10/0 threads");
+	/* The shapes are not queried for each such job. */
+	hook_event_add(hooks, 6, 11, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(11, "CONFIGURING"));
+	CHECK_STR(sim_asked(), "");
+	CHECK_STR(sim_said(), "held 11/0 threads");
+	sim_pass(5);
+	poll_start(poll);
+	snprintf(start, sizeof(start), "%d", SIM_EPOCH + 5);
+	snprintf(row, sizeof(row), "10 R No %s\n", start);
+	sim_answer("squeue", row);
+	snprintf(text, sizeof(text), "%s", record(10, "RUNNING"));
+	replace(text, sizeof(text), " StartTime=", start);
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_args("scontrol"), "--all show node -o");
+	sim_answer("scontrol",
+	    "NodeName=node1 CoresPerSocket=8 Sockets=2 State=MIXED+CLOUD"
+	    " ThreadsPerCore=2\n");
+	CHECK_STR(sim_said(), "start 10/5 threads");
+	CHECK_INT(c->host_absent_at, 0);
+}
+
 /* A prolog of two minutes is left to the poll. */
 static void
 test_confirm_long_prolog(void)
@@ -1699,6 +1737,7 @@ main(void)
 	test_poll_unknown();
 	test_confirm();
 	test_confirm_forgotten();
+	test_cloud();
 	test_confirm_long_prolog();
 	return check_done();
 }

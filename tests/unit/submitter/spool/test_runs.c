@@ -486,6 +486,89 @@ put_submitted(struct spool *sp, uint64_t id, int64_t submit, int64_t start,
 	return rc;
 }
 
+/* What the spool has of the CPUs of a run: "4x2: 0-3". */
+static const char *
+cpus_stored(struct spool *sp, int64_t row)
+{
+	static char text[64];
+	struct job job;
+
+	job_init(&job);
+	CHECK_INT(spool_record(sp, row, &job), 0);
+	CHECK_INT(job.n_hosts, 1);
+	CHECK_INT(job.hosts[0].n_cpus, 1);
+	snprintf(text, sizeof(text), "%ux%u: %u-%u, %u devices",
+	    job.hosts[0].cores, job.hosts[0].threads,
+	    job.hosts[0].cpus[0].first, job.hosts[0].cpus[0].last,
+	    job.hosts[0].n_accels);
+	job_clear(&job);
+	return text;
+}
+
+static enum spool_put
+put_cpus(struct spool *sp, int64_t start, unsigned flags, uint16_t threads,
+    uint32_t last, int64_t *row)
+{
+	enum spool_put rc;
+	struct job job;
+
+	record_make(&job, 44, start, JOB_HAS_THREADS | flags, 0, END_NOT);
+	job.submit = 900;
+	job.hosts[0].cores = threads != 0 ? 4 : 0;
+	job.hosts[0].threads = threads;
+	CHECK_INT(job_host_add_cpus(&job.hosts[0], 0, last), 0);
+	if (flags & JOB_HAS_ACCELS)
+		CHECK_INT(job_host_add_accel(&job.hosts[0], "0000:01:00.0"), 0);
+	rc = spool_put(sp, &job, row);
+	job_clear(&job);
+	return rc;
+}
+
+/*
+ * A cloud node is hidden while it is powered down: the record before that has
+ * numbers of cores and no shape.  The record of the running job has the threads.
+ * After the start may have been sent, they do not change.
+ */
+static void
+test_hold_threads(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	int64_t row;
+
+	CHECK_INT(put_cpus(sp, 1000, JOB_UNCONFIRMED, 0, 3, &row), PUT_NEW);
+	CHECK_STR(cpus_stored(sp, row), "0x0: 0-3, 0 devices");
+	CHECK_INT(put_cpus(sp, 1090, JOB_LIVE, 2, 7, &row), PUT_MERGED);
+	CHECK_STR(cpus_stored(sp, row), "4x2: 0-7, 0 devices");
+	CHECK_INT(starts_due(sp), 1);
+	CHECK_INT(put_cpus(sp, 1090, JOB_LIVE, 2, 5, &row), PUT_KNOWN);
+	CHECK_STR(cpus_stored(sp, row), "4x2: 0-7, 0 devices");
+	spool_close(sp);
+	file_remove();
+	/* Devices that are known are kept with their host. */
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(put_cpus(sp, 1000, JOB_UNCONFIRMED | JOB_HAS_ACCELS, 0, 3,
+		      &row),
+	    PUT_NEW);
+	CHECK_INT(put_cpus(sp, 1000, JOB_UNCONFIRMED, 2, 7, &row), PUT_KNOWN);
+	CHECK_STR(cpus_stored(sp, row), "0x0: 0-3, 1 devices");
+	CHECK_INT(put_cpus(sp, 1000, JOB_LIVE | JOB_HAS_ACCELS, 2, 7, &row),
+	    PUT_MERGED);
+	CHECK_STR(cpus_stored(sp, row), "4x2: 0-7, 1 devices");
+	spool_close(sp);
+	file_remove();
+	/* An admin has sent the start although the run is not confirmed. */
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(put_cpus(sp, 1000, JOB_UNCONFIRMED, 0, 3, &row), PUT_NEW);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.flags |= RUN_KEY_FIXED | RUN_REST_STARTED;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(put_cpus(sp, 1000, JOB_LIVE, 2, 7, &row), PUT_MERGED);
+	CHECK_STR(cpus_stored(sp, row), "0x0: 0-3, 0 devices");
+	spool_close(sp);
+	file_remove();
+}
+
 /* Puts the held run 43/1000, submitted at 900. */
 static void
 put_held(struct spool *sp, int64_t *row)
@@ -796,6 +879,7 @@ main(void)
 	test_hold();
 	test_forgotten();
 	test_hold_moved();
+	test_hold_threads();
 	test_hold_moved_confirm();
 	test_moved_to_its_end();
 	test_moved_and_resized();

@@ -44,16 +44,24 @@ version_number(const char *text)
 	return year * 100 + month;
 }
 
-/* "300 sec" */
+/*
+ * With MinJobAge=0 slurmctld purges no ended job.  A job counts as kept for this
+ * time, seconds: a restart of slurmctld may have purged an older one.
+ */
+#define JOB_AGE_UNLIMITED 86400
+
+/* "300 sec"; 0 when the value is not valid. */
 static int64_t
-seconds(struct span s)
+job_age(struct span s)
 {
 	const char *space = memchr(s.p, ' ', s.n);
 	uint32_t v;
 
 	if (space != NULL)
 		s.n = (size_t)(space - s.p);
-	return number_u32(s, &v) == 0 ? v : 0;
+	if (number_u32(s, &v) == -1)
+		return 0;
+	return v != 0 ? v : JOB_AGE_UNLIMITED;
 }
 
 /* "rl_bucket_size=30"; larger numbers than PARAMETER_MAX count as that. */
@@ -152,7 +160,7 @@ slurm_config_line(struct slurm *slurm, struct span line)
 	else if (span_is(key, "SlurmctldParameters"))
 		limit_read(slurm, v);
 	else if (span_is(key, "MinJobAge"))
-		slurm->min_job_age = seconds(v);
+		slurm->min_job_age = job_age(v);
 	else if (span_is(key, "AccountingStorageType"))
 		slurm->accounting = token_find(v, "slurmdbd") != NULL;
 }

@@ -59,6 +59,9 @@ test_config_words(void)
 	CHECK_INT(s.version, 2711);
 	CHECK_STR(s.cluster, "alpha");
 	CHECK_INT(s.min_job_age, 60);
+	/* slurmctld purges no job. */
+	config_line(&s, "MinJobAge               = 0 sec");
+	CHECK_INT(s.min_job_age, 86400);
 	CHECK_INT(s.accounting, 0);
 	CHECK_INT(s.limit_bucket, 0);
 	config_line(&s,

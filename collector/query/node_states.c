@@ -3,6 +3,8 @@
  * States of nodes: two queries every nodeStatePollInterval, one about all
  * nodes and, unless no job runs, one about where jobs run.  A change is sent to
  * the submitter; all nodes are sent at nodeStateRefresh and to a new submitter.
+ * A node that Slurm does not show any more is sent as down, once: cc-backend
+ * shows the last state of a node without a limit of its age.
  */
 #include "config.h"
 
@@ -33,6 +35,7 @@ struct tracked_node {
 	uint32_t jobs_now; /* while they are counted */
 	uint32_t cycle;	   /* of the query that showed it */
 	int unsent;
+	int gone; /* Slurm does not show it; removed when it was sent */
 	char word[WORD_MAX];
 	char name[];
 };
@@ -119,14 +122,39 @@ node_find(struct node_states *n, const char *name, int make)
 	return node;
 }
 
-/* Removes nodes that Slurm does not show any more, or that are ignored now. */
+static int
+is_ignored(const struct node_states *n, const char *name)
+{
+	const struct settings *set = n->c->set;
+
+	return set->ignore != NULL && pattern_matches(set->ignore, name);
+}
+
+/* Sets what is to be sent of the node.  1 when it has changed. */
+static int
+node_set(struct tracked_node *node, const struct node_state *now)
+{
+	int changed = strcmp(node->word, now->states) != 0 ||
+	    node->cpus != now->cpus || node->memory != now->memory ||
+	    node->gpus != now->gpus;
+
+	snprintf(node->word, sizeof(node->word), "%.*s", WORD_MAX - 1,
+	    now->states);
+	node->cpus = now->cpus;
+	node->memory = now->memory;
+	node->gpus = now->gpus;
+	node->jobs_now = 0;
+	return changed;
+}
+
+/* Removes nodes that are gone, and of which nothing is left to be sent. */
 static void
-node_states_sweep(struct node_states *n)
+node_states_remove(struct node_states *n)
 {
 	struct tracked_node **at = &n->first, *node;
 
 	while ((node = *at) != NULL) {
-		if (node->cycle == n->cycle) {
+		if (!node->gone || node->unsent) {
 			at = &node->next;
 			continue;
 		}
@@ -137,34 +165,48 @@ node_states_sweep(struct node_states *n)
 	}
 }
 
+/*
+ * Finds nodes that Slurm does not show any more: a cloud node that is powered
+ * down, or a node that was deleted.  Slurm may show a node that is ignored now.
+ */
+static void
+node_states_sweep(struct node_states *n)
+{
+	static const struct node_state down = { .states = "down" };
+	struct tracked_node *node;
+
+	for (node = n->first; node != NULL; node = node->next) {
+		if (node->cycle == n->cycle)
+			continue;
+		node->gone = 1;
+		if (is_ignored(n, node->name))
+			node->unsent = 0;
+		else if (node_set(node, &down) || node->jobs != 0)
+			node->unsent = 1;
+	}
+	node_states_remove(n);
+}
+
 static int
 on_node(struct span line, void *arg)
 {
 	struct node_states *n = arg;
-	const struct settings *set = n->c->set;
 	struct node_state now;
 	struct tracked_node *node;
 
 	if (nodes_none(line))
 		n->valid = 1;
-	if (node_use(line, &set->names, &now) == -1)
+	if (node_use(line, &n->c->set->names, &now) == -1)
 		return 0;
 	n->valid = 1;
-	if (now.states[0] == '\0' ||
-	    (set->ignore != NULL && pattern_matches(set->ignore, now.host)))
+	if (now.states[0] == '\0' || is_ignored(n, now.host))
 		return 0;
 	node = node_find(n, now.host, 1);
 	if (node == NULL)
 		return 0;
-	if (strcmp(node->word, now.states) != 0 || node->cpus != now.cpus ||
-	    node->memory != now.memory || node->gpus != now.gpus)
+	if (node_set(node, &now))
 		node->unsent = 1;
-	snprintf(node->word, sizeof(node->word), "%.*s", WORD_MAX - 1,
-	    now.states);
-	node->cpus = now.cpus;
-	node->memory = now.memory;
-	node->gpus = now.gpus;
-	node->jobs_now = 0;
+	node->gone = 0;
 	node->cycle = n->cycle;
 	return 0;
 }
@@ -174,7 +216,7 @@ on_job_host(const char *name, void *arg)
 {
 	struct tracked_node *node = node_find(arg, name, 0);
 
-	if (node != NULL)
+	if (node != NULL && !node->gone)
 		node->jobs_now++;
 	return 0;
 }
@@ -250,6 +292,7 @@ node_states_send(struct node_states *n)
 	/* A node for which the channel has no room is sent the next time. */
 	for (node = n->first; node != NULL && frame_send(n, &node);)
 		;
+	node_states_remove(n);
 }
 
 static void

@@ -66,9 +66,10 @@ test_changes(void)
 	/* A node is removed, another one is added. */
 	CHECK_STR(cycle(NODE("n1", "MIXED", "2") NODE("n3", "IDLE", "0"),
 		      "n1\n"),
-	    "node n3 idle 0 cpus 100 MB 0 gpus 0 jobs");
+	    "node n3 idle 0 cpus 100 MB 0 gpus 0 jobs, "
+	    "node n2 down 0 cpus 0 MB 0 gpus 0 jobs");
 	CHECK_INT(node_states_count(nodes), 2);
-	CHECK_INT(node_states_sent(nodes), 5);
+	CHECK_INT(node_states_sent(nodes), 6);
 }
 
 /* All nodes go to a new submitter at once, and to all after nodeStateRefresh. */
@@ -116,6 +117,50 @@ test_failed(void)
 	CHECK_INT(c->ctld.away, 0);
 }
 
+/*
+ * A cloud node that is powered down is hidden.  It is sent as down once, and
+ * again as what it is when Slurm shows it.
+ */
+static void
+test_gone(void)
+{
+#define N2_GONE "node n2 down 0 cpus 0 MB 0 gpus 0 jobs"
+	begin();
+	(void)cycle(BOTH, "n[1-2]\n");
+	CHECK_STR(cycle(NODE("n1", "MIXED", "2"), "n[1-2]\n"), N2_GONE);
+	CHECK_INT(node_states_count(nodes), 1);
+	CHECK_STR(cycle(NODE("n1", "MIXED", "2"), "n1\n"), "");
+	CHECK_STR(cycle(BOTH, "n1\n"),
+	    "node n2 idle 0 cpus 100 MB 0 gpus 0 jobs");
+	/* An answer that is not complete says nothing about other nodes. */
+	sim_pass(60);
+	node_states_kick(nodes);
+	sim_answer_failed("scontrol", NODE("n1", "MIXED", "2"), "Killed");
+	CHECK_STR(cycle(BOTH, "n1\n"), "");
+	/* The query for jobs failed: the node is sent the next time. */
+	sim_pass(60);
+	node_states_kick(nodes);
+	sim_answer("scontrol", NODE("n1", "MIXED", "2"));
+	sim_answer_late("squeue");
+	CHECK_STR(sim_said(), "");
+	CHECK_STR(cycle(NODE("n1", "MIXED", "2"), "n1\n"), N2_GONE);
+	/* It comes back before it was sent. */
+	begin();
+	(void)cycle(BOTH, "n1\n");
+	sim_pass(60);
+	node_states_kick(nodes);
+	sim_answer("scontrol", NODE("n1", "MIXED", "2"));
+	sim_answer_late("squeue");
+	CHECK_STR(cycle(BOTH, "n1\n"),
+	    "node n2 idle 0 cpus 100 MB 0 gpus 0 jobs");
+	CHECK_STR(cycle(BOTH, "n1\n"), "");
+	/* No node is shown: all are down. */
+	CHECK_STR(cycle(NONE, ""),
+	    N2_GONE ", node n1 down 0 cpus 0 MB 0 gpus 0 jobs");
+	CHECK_INT(node_states_count(nodes), 0);
+#undef N2_GONE
+}
+
 static unsigned shapes_ends; /* calls of on_shapes() */
 
 static void
@@ -148,7 +193,7 @@ test_none(void)
 	(void)cycle(BOTH, "n1\n");
 	(void)cycle(NONE, "");
 	CHECK_INT(c->ctld.away, 0);
-	(void)cycle(NONE, "");
+	CHECK_STR(cycle(NONE, ""), "");
 	CHECK_INT(node_states_count(nodes), 0);
 	shapes(BOTH);
 	CHECK_INT(hosts_count(c->hosts), 2);
@@ -243,6 +288,7 @@ main(void)
 	test_changes();
 	test_all_again();
 	test_failed();
+	test_gone();
 	test_none();
 	test_not_asked();
 	test_no_job();

@@ -262,11 +262,29 @@ directory_allow(struct ruleset *rs, const char *file)
 	named_allow(rs, directory);
 }
 
+/*
+ * A file that is a symbolic link: its siblings are often links to the same
+ * directory.  If only a directory above is a link, paths.c has decided what is
+ * allowed in that directory.
+ */
+static void
+target_allow(struct ruleset *rs, const char *file)
+{
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (lstat(file, &st) == 0 && S_ISLNK(st.st_mode) &&
+	    realpath(file, real) != NULL)
+		directory_allow(rs, real);
+}
+
 void
 includes_allow_file(struct includes *in, const char *file, struct ruleset *rs)
 {
-	if (!is_walked(in, file))
-		walk(in, file, file, rs, 0);
+	if (is_walked(in, file))
+		return;
+	target_allow(rs, file);
+	walk(in, file, file, rs, 0);
 }
 
 void
@@ -277,6 +295,7 @@ includes_allow(struct includes *in, struct ruleset *rs)
 
 	in->walk++;
 	if (in->main == NULL) {
+		/* paths.c allows the directories. */
 		for (i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 			includes_allow_file(in, usual[i], rs);
 		return;

@@ -5,10 +5,12 @@
  */
 #include "config.h"
 
+#include <sys/mount.h>
 #include <sys/stat.h>
 
-#include <limits.h>
 #include <errno.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +139,69 @@ test_link(void)
 	CHECK(is_readable("b/nodes.conf"));
 }
 
+/* The same for PREFIX/etc/slurm.conf of PREFIX/bin/squeue. */
+static void
+test_prefix_link(void)
+{
+	char command[PATH_MAX], sibling[PATH_MAX], other[PATH_MAX];
+	const char *files[] = { sibling, other, NULL };
+
+	snprintf(command, sizeof(command), "%s/p/bin/probe", scratch);
+	snprintf(sibling, sizeof(sibling), "%s/a/gres.conf", scratch);
+	snprintf(other, sizeof(other), "%s/b/three.conf", scratch);
+	CHECK_INT(mkdir(scratch_path("p"), 0755), 0);
+	CHECK_INT(mkdir(scratch_path("p/bin"), 0755), 0);
+	CHECK_INT(mkdir(scratch_path("p/etc"), 0755), 0);
+	file_copy(probe_path(), command);
+	CHECK_INT(symlink(scratch_path("a/slurm.conf"),
+		      scratch_path("p/etc/slurm.conf")),
+	    0);
+	confine_renew(NULL);
+	CHECK_INT(confined_probe(c, command, files), 0);
+	CHECK_INT(probed(sibling), 0);
+	CHECK_INT(probed(other), EACCES);
+}
+
+/* An included file that is a link. */
+static void
+test_include_link(void)
+{
+	conf_write("a/slurm.conf", "Include linked.conf\n");
+	conf_write("b/target.conf", "Include @/b/other.conf\n");
+	CHECK_INT(symlink(scratch_path("b/target.conf"),
+		      scratch_path("a/linked.conf")),
+	    0);
+	confine_renew(scratch_path("a/slurm.conf"));
+	CHECK(is_readable("a/linked.conf"));
+	CHECK(is_readable("b/other.conf"));
+	CHECK(!is_readable("b/nodes.conf"));
+}
+
+/*
+ * A link at one of Slurm's usual places, which no key names: Slurm reads the
+ * file.  The place is a directory of this process alone.
+ */
+static void
+test_usual_link(void)
+{
+	conf_write("a/slurm.conf", "Include @/b/other.conf\n");
+	if (unshare(CLONE_NEWNS) == -1 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("tmpfs", "/usr/local/etc", "tmpfs", 0, NULL) == -1) {
+		printf("no right to mount: the usual places are not tested\n");
+		return;
+	}
+	CHECK_INT(symlink(scratch_path("a/slurm.conf"),
+		      "/usr/local/etc/slurm.conf"),
+	    0);
+	confine_renew(NULL);
+	CHECK(is_readable("a/slurm.conf"));
+	CHECK(is_readable("a/gres.conf"));
+	CHECK(is_readable("b/other.conf"));
+	CHECK(!is_readable("b/nodes.conf"));
+	CHECK(!is_readable("config.json"));
+}
+
 /* %c is the name of the cluster. */
 static void
 test_cluster_name(void)
@@ -209,9 +274,9 @@ int
 main(void)
 {
 	static const char *const folders[] = { "a", "b", "b/lib", "b/munge" };
-	static const char *const files[] = { "b/three.conf", "b/nodes.conf",
-		"b/plugstack.conf", "b/lib/plugin.so", "b/other.conf",
-		"b/munge/key" };
+	static const char *const files[] = { "a/gres.conf", "b/three.conf",
+		"b/nodes.conf", "b/plugstack.conf", "b/lib/plugin.so",
+		"b/other.conf", "b/munge/key" };
 	size_t i;
 
 	if (check_on_valgrind() || landlock_abi() == 0) {
@@ -227,10 +292,13 @@ main(void)
 	test_includes();
 	test_changes();
 	test_link();
+	test_prefix_link();
 	test_cluster_name();
 	test_bounds();
 	test_environment();
 	test_stamp();
+	test_include_link();
+	test_usual_link();
 	confine_free(c);
 	scratch_remove();
 	return check_done();

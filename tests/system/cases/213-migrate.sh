@@ -34,6 +34,27 @@ head -c 1100000 /dev/zero | tr '\0' ' ' >"$T/etc/bad.json"
 is "a file that is too long" not migrate "$T/etc/bad.json"
 is "no file" not migrate "$T/etc/none.json"
 
+# the ten lines keep a file that -migrate refuses, also at a second try
+change() {
+	while IFS= read -r command; do
+		page_eval "$(page_here "$command")"
+	done < <(page_commands $page "Ten lines" | grep -e "config\.json")
+}
+mkdir -p "$T/root"
+printf '{"slurmPollInterval": "often"}' >"$T/etc/config.json"
+cp "$T/etc/config.json" "$T/etc/old.json"
+for try in first second; do
+	change
+	is "$try try: the refused file is unchanged" cmp "$T/etc/old.json" "$T/etc/config.json"
+	is "and its copy is complete" cmp "$T/etc/old.json" "$T/root/config.json.go"
+done
+cp "$data/go.json" "$T/etc/config.json"
+change
+is "the corrected file is migrated" diff -u "$data/go.expected" "$T/etc/config.json"
+change
+is "and stays the same at the next try" diff -u "$data/go.expected" "$T/etc/config.json"
+rm "$T/etc/config.json"* "$T/root/config.json.go"
+
 # a site of the Go adapter, which runs as cc-slurm-adapter
 lab_up
 backend_up
@@ -46,9 +67,9 @@ chown cc-slurm-adapter: "$T/state" "$T/state/lastrun" "$T/etc/config.json"
 chgrp slurm "$T/run"
 chmod 750 "$T/run"
 page_run $page "Ten lines"
-is "the old file is kept" grep -q ipcSockPath "$T/etc/config.json.go"
+is "the old file is kept" grep -q ipcSockPath "$T/root/config.json.go"
 is "the new file belongs to root, and others cannot read it" \
-    [ "$(stat -c '%U %a' "$T/etc/config.json")" = "root 600" ]
+    [ "$(stat -c '%U:%G %a' "$T/etc/config.json")" = "root:root 600" ]
 id=$(batch labalice "sleep 2" -n1)
 is "a job arrives" wait_for 40 backend_has_ended "$id"
 page_run $page "What to check afterwards"

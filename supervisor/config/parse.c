@@ -159,6 +159,23 @@ holds_secret(const struct conf_parse *p)
 	return 0;
 }
 
+/*
+ * The user of Slurm's commands may be in the group, as the user of the Go
+ * adapter is.  A daemon without root has one user, who reads the file.
+ */
+static void
+check_group(struct conf_parse *p, unsigned mode)
+{
+	struct stat st;
+
+	if (geteuid() != 0 || stat(p->path, &st) == -1 || st.st_gid == 0)
+		return;
+	conf_warn(p, NULL, NULL,
+	    "has secrets and is readable by group %u (mode %04o): chmod 600, "
+	    "or keep the secrets in other files",
+	    (unsigned)st.st_gid, mode);
+}
+
 /* The mode of config.json. */
 static void
 check_mode(struct conf_parse *p, unsigned mode)
@@ -169,8 +186,10 @@ check_mode(struct conf_parse *p, unsigned mode)
 	else if ((mode & S_IROTH) && holds_secret(p))
 		conf_warn(p, NULL, NULL,
 		    "has secrets and is readable by other "
-		    "users (mode %04o): chmod 640",
-		    mode);
+		    "users (mode %04o): chmod %s",
+		    mode, geteuid() == 0 ? "600" : "640");
+	else if ((mode & S_IRGRP) && holds_secret(p))
+		check_group(p, mode);
 }
 
 /* Files that others can change: refused only with strictModes. */

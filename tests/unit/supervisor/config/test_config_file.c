@@ -580,6 +580,7 @@ test_modes(void)
 	static const char text[] = MINIMAL "}";
 	static const char user[] =
 	    "{ " URL "\"natsServer\": \"tls://n1\", \"natsUser\": \"u\" }";
+	static const char none[] = "{ " URL "\"slurmPollInterval\": 60 }";
 	struct outcome o;
 
 	write_file(file, user, sizeof(user) - 1, 0644);
@@ -605,6 +606,20 @@ test_modes(void)
 	forget(&o);
 	if (geteuid() != 0)
 		return;
+	/* The group of the Go adapter, of which slurmUser is a member. */
+	write_file(file, text, sizeof(text) - 1, 0640);
+	CHECK(chown(file, 0, 1) == 0);
+	run(&o, file, 1);
+	CHECK_INT(o.status, 0);
+	CHECK(strstr(o.log,
+		  "has secrets and is readable by group 1 (mode 0640): chmod "
+		  "600, or keep the secrets in other files") != NULL);
+	forget(&o);
+	write_file(file, none, sizeof(none) - 1, 0640);
+	run(&o, file, 1);
+	CHECK(strstr(o.log, "readable by group") == NULL);
+	forget(&o);
+	CHECK(chown(file, 0, 0) == 0);
 	write_file(file, text, sizeof(text) - 1, 0600);
 	CHECK(chown(file, 1, 0) == 0);
 	run(&o, file, 1);

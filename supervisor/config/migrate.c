@@ -333,6 +333,24 @@ logins_reduce(struct migration *m)
 	}
 }
 
+/*
+ * The Go adapter has no key for its clusters.  A file of cc-slurm-sync is for
+ * one cluster.
+ */
+static void
+clusters_advise(const struct migration *m)
+{
+	if (m->values[CONF_CLUSTERS] != NULL ||
+	    m->values[CONF_SOURCE] != NULL ||
+	    json_object_get(m->in.root, "clustername") != NULL)
+		return;
+	fprintf(stderr,
+	    "%s: the daemon reports only the cluster of slurm.conf, the Go "
+	    "adapter each one that `sacctmgr show cluster` prints; `clusters` "
+	    "names several\n",
+	    m->in.path);
+}
+
 static void
 advices(const struct migration *m)
 {
@@ -349,6 +367,7 @@ advices(const struct migration *m)
 		advise(m, conf_rule(CONF_PREP_CONNECT)->name,
 		    "the hook reads it only if SlurmUser can read the file; "
 		    "otherwise call the hook with -socket ADDRESS");
+	clusters_advise(m);
 	if (m->values[CONF_CC_REST_JWT] != NULL)
 		fprintf(stderr,
 		    "%s: the result contains the token: only root and the user "

@@ -49,7 +49,7 @@ static int
 parents_make(const char *path)
 {
 	char *copy = strdup(path), *p;
-	int rc = 0;
+	int rc = 0, saved;
 
 	if (copy == NULL)
 		return -1;
@@ -59,7 +59,9 @@ parents_make(const char *path)
 			rc = -1;
 		*p = '/';
 	}
+	saved = errno;
 	free(copy);
+	errno = saved;
 	return rc;
 }
 
@@ -78,18 +80,25 @@ directory_is_link(const char *path, char *why, size_t size)
 	return 1;
 }
 
-/* Opens a directory; a missing one is made with mode and owner. */
+/*
+ * Opens a directory; a missing one is made with mode and owner.  -1 with errno:
+ * for a missing one, why it cannot be made.
+ */
 static int
 directory_make(const char *path, mode_t mode, uid_t uid, gid_t gid)
 {
-	int made, fd;
+	int made, saved, fd;
 
 	made = mkdir(path, mode) == 0;
 	if (!made && errno == ENOENT && parents_make(path) == 0)
 		made = mkdir(path, mode) == 0;
+	saved = errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd == -1)
+	if (fd == -1) {
+		if (!made && errno == ENOENT)
+			errno = saved;
 		return -1;
+	}
 	if (made &&
 	    (fchmod(fd, mode) == -1 ||
 		(geteuid() == 0 && fchown(fd, uid, gid) == -1))) {

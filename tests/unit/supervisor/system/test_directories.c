@@ -14,6 +14,7 @@
 
 #include "supervisor/system/system.h"
 #include "tests/unit/check.h"
+#include "tests/unit/supervisor/system/log_capture.h"
 
 #define SLURM_UID  65531
 #define SUBMIT_UID 65532
@@ -98,6 +99,31 @@ remove_all(const char *path)
 
 	snprintf(command, sizeof(command), "rm -rf %s", path);
 	CHECK_INT(system(command), 0);
+}
+
+/* /sys, where even root can make no directory, stands for a read-only path. */
+static void
+test_reason(void)
+{
+	static const char *const dirs[] = { "/sys/csa/test", "/sys/csa" };
+	struct setup setup;
+	const char *log;
+	char path[80];
+	size_t i;
+
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		setup_init(&setup);
+		snprintf(path, sizeof(path), "%s/daemon.sock", dirs[i]);
+		log_init("test_directories", LOG_LEVEL_ERROR);
+		capture_begin();
+		CHECK_INT(directory_prepare_for(&setup, path), -1);
+		log = capture_end();
+		CHECK(strstr(log, "cannot prepare directory ") != NULL);
+		CHECK(strstr(log, dirs[i]) != NULL);
+		CHECK(strstr(log, strerror(ENOENT)) == NULL);
+		log_init("test_directories", LOG_LEVEL_FATAL);
+		setup_clear(&setup);
+	}
 }
 
 /* spoolDir names a directory of others by mistake. */
@@ -283,12 +309,14 @@ main(void)
 	if (geteuid() == 0) {
 		as_root = 1;
 		test_all();
+		test_reason();
 		as_root = 0;
 		CHECK_INT(chmod(folder, 0777), 0);
 		if (setgid(FOREIGN) == -1 || setuid(FOREIGN) == -1)
 			return 1;
 	}
 	test_all();
+	test_reason();
 	rmdir(folder);
 	return check_done();
 }

@@ -27,15 +27,36 @@ conf_key_find(const char *name, enum conf_key *key)
 }
 
 #define OF_SYNC "is a key of cc-slurm-sync and has no effect; "
+/* Keys of earlier and of later versions of the Go adapter. */
+#define IPC_SOCKET \
+	"was removed and has no effect; prepSockListenPath is where the " \
+	"daemon listens, prepSockConnectPath where the hook connects"
+#define CENTRAL \
+	"has no effect: the daemon does not read the central configuration " \
+	"of cc-backend"
+#define HEARTBEAT \
+	"has no effect: the daemon sends no heartbeat to cc-backend; remove " \
+	"the key"
 
 /* Keys of earlier versions and of other programs that have no effect. */
 static const struct obsolete_key {
 	const char *name;
 	const char *text; /* of the warning: why, and what to do */
 } obsolete_keys[] = {
-	{ "ipcSockPath",
-	    "was removed and has no effect; prepSockListenPath is where the "
-	    "daemon listens, prepSockConnectPath where the hook connects" },
+	{ "ipcSockPath", IPC_SOCKET },
+	{ "ipcSocketPath", IPC_SOCKET },
+	{ "nvidiaPciAddrs",
+	    "was replaced by gpuPciAddrs and has no effect; gpuPciAddrs has "
+	    "such a list for each pattern of host names" },
+	{ "fleetEnabled",
+	    CENTRAL "; copy its keys into this file: they are in `config` of "
+		    "the file fleetConfigCachePath" },
+	{ "fleetConfigCachePath",
+	    CENTRAL "; copy the keys in `config` of that file into this file" },
+	{ "fleetCluster", CENTRAL "; remove the key" },
+	{ "fleetConfigPollInterval", CENTRAL "; remove the key" },
+	{ "fleetHeartbeatInterval", HEARTBEAT },
+	{ "fleetHeartbeatSubject", HEARTBEAT },
 	{ "slurmSource",
 	    "the key has no effect; Slurm's text output is read "
 	    "in every version; remove the key" },

@@ -521,6 +521,30 @@ test_obsolete(void)
 		    "ipcSockPath: was removed and has no effect; "
 		    "prepSockListenPath is where the daemon listens, "
 		    "prepSockConnectPath where the hook connects\n" },
+		{ MINIMAL ", \"ipcSocketPath\": \"/run/sock\" }",
+		    "ipcSocketPath: was removed and has no effect; "
+		    "prepSockListenPath is where the daemon listens, " },
+		{ MINIMAL ", \"nvidiaPciAddrs\": [\"00000000:00:10.0\"] }",
+		    "nvidiaPciAddrs: was replaced by gpuPciAddrs and has no "
+		    "effect; " },
+		{ MINIMAL ", \"fleetEnabled\": true }",
+		    "fleetEnabled: has no effect: the daemon does not read the "
+		    "central configuration of cc-backend; copy its keys into "
+		    "this file: they are in `config` of the file "
+		    "fleetConfigCachePath\n" },
+		{ MINIMAL ", \"fleetConfigCachePath\": \"/x\" }",
+		    "fleetConfigCachePath: has no effect: the daemon does not "
+		    "read the central configuration of cc-backend; copy " },
+		{ MINIMAL ", \"fleetCluster\": \"alpha\" }",
+		    "of cc-backend; remove the key\n" },
+		{ MINIMAL ", \"fleetConfigPollInterval\": 60 }",
+		    "of cc-backend; remove the key\n" },
+		{ MINIMAL ", \"fleetHeartbeatInterval\": 30 }",
+		    "the daemon sends no heartbeat to cc-backend; remove the "
+		    "key\n" },
+		{ MINIMAL ", \"fleetHeartbeatSubject\": \"x\" }",
+		    "the daemon sends no heartbeat to cc-backend; remove the "
+		    "key\n" },
 		{ MINIMAL ", \"accelerators\": {\"n\": {\"0\": \"x\"}} }",
 		    "accelerators: is a key of cc-slurm-sync and has no "
 		    "effect; gpuPciAddrs takes the same value\n" },

@@ -139,13 +139,39 @@ tcp_parse(const char *text, struct address_list *list)
 	return host_parse(host, list, port);
 }
 
+/* Keeps the addresses of one family. */
+static const char *
+family_keep(struct address_list *list, sa_family_t family)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < list->n; i++)
+		if (list->at[i].to.sa.sa_family == family)
+			list->at[n++] = list->at[i];
+	list->n = n;
+	return n > 0 ? NULL : "the host has no address of this family";
+}
+
+static const char *
+tcp_family_parse(const char *text, struct address_list *list,
+    sa_family_t family)
+{
+	const char *wrong = tcp_parse(text, list);
+
+	return wrong != NULL ? wrong : family_keep(list, family);
+}
+
 const char *
 address_parse(const char *text, struct address_list *list)
 {
 	memset(list, 0, sizeof(*list));
-	/* As the Go adapter, accepts the protocol in capitals, too. */
+	/* As the Go adapter, accepts the protocol in capitals, and one family. */
 	if (strncasecmp(text, "tcp:", 4) == 0)
 		return tcp_parse(text + 4, list);
+	if (strncasecmp(text, "tcp4:", 5) == 0)
+		return tcp_family_parse(text + 5, list, AF_INET);
+	if (strncasecmp(text, "tcp6:", 5) == 0)
+		return tcp_family_parse(text + 5, list, AF_INET6);
 	if (strncasecmp(text, "unix:", 5) == 0)
 		return path_parse(text + 5, list);
 	return path_parse(text, list);

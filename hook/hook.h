@@ -64,7 +64,8 @@ struct address_list {
 
 /*
  * Reads "unix:PATH", "PATH", "tcp:1.2.3.4:5", "tcp:[::1]:5", "tcp:name:5" or
- * "tcp::5" (this host).  libc resolves a name; the alarm bounds the time.
+ * "tcp::5" (this host), also with tcp4: and tcp6:.  libc resolves a name; the
+ * alarm bounds the time.
  * Returns NULL with at least one address in list, or a constant text with what
  * is wrong.
  */

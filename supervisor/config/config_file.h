@@ -196,11 +196,15 @@ struct conf_address {
 		CONF_ADDRESS_TCP
 	} kind;
 	char path[108]; /* UNIX */
+	int family;	/* TCP: AF_INET, AF_INET6, or AF_UNSPEC for both */
 	char host[256]; /* TCP: without brackets, "" = every address */
 	char port[6];
 };
 
-/* PATH, unix:PATH, tcp:HOST:PORT, tcp:[V6]:PORT, tcp::PORT.  0, or -1. */
+/*
+ * PATH, unix:PATH, tcp:HOST:PORT, tcp:[V6]:PORT, tcp::PORT, also with tcp4: and
+ * tcp6:.  0, or -1.
+ */
 int conf_address_parse(const char *value, struct conf_address *address);
 /* metricsListen: only loopback addresses and UNIX sockets.  0 or -1. */
 int conf_metrics_address(const char *value, struct conf_address *address);

@@ -192,6 +192,21 @@ host_is_right(const char *host, size_t n, int bracketed)
 	return !bracketed || n > 0;
 }
 
+/* The family of "tcp:", "tcp4:" or "tcp6:", and its length; 0 = another text. */
+static size_t
+tcp_prefix(const char *value, int *family)
+{
+	size_t n;
+
+	if (strncasecmp(value, "tcp", 3) != 0)
+		return 0;
+	*family = value[3] == '4' ? AF_INET :
+	    value[3] == '6'	  ? AF_INET6 :
+				    AF_UNSPEC;
+	n = *family == AF_UNSPEC ? 3 : 4;
+	return value[n] == ':' ? n + 1 : 0;
+}
+
 /* The part after "tcp:". */
 static int
 address_tcp(const char *rest, struct conf_address *address)
@@ -221,13 +236,16 @@ address_tcp(const char *rest, struct conf_address *address)
 	return 0;
 }
 
-/* As the Go adapter, accepts the protocol in capitals, too. */
+/* As the Go adapter, accepts the protocol in capitals, and one family. */
 int
 conf_address_parse(const char *value, struct conf_address *address)
 {
+	size_t n;
+
 	memset(address, 0, sizeof(*address));
-	if (strncasecmp(value, "tcp:", 4) == 0)
-		return address_tcp(value + 4, address);
+	n = tcp_prefix(value, &address->family);
+	if (n > 0)
+		return address_tcp(value + n, address);
 	if (strncasecmp(value, "unix:", 5) == 0)
 		return address_unix(value + 5, address);
 	return address_unix(value, address);

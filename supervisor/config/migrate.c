@@ -354,10 +354,11 @@ clusters_advise(const struct migration *m)
 static void
 advices(const struct migration *m)
 {
-	const char *listen = value_text(m, CONF_PREP_LISTEN);
+	struct conf_address listen;
 	const char *connect = value_text(m, CONF_PREP_CONNECT);
 
-	if (strncasecmp(listen, "tcp:", 4) == 0 &&
+	if (conf_address_parse(value_text(m, CONF_PREP_LISTEN), &listen) == 0 &&
+	    listen.kind == CONF_ADDRESS_TCP &&
 	    m->values[CONF_PREP_ALLOWED_HOSTS] == NULL)
 		advise(m, conf_rule(CONF_PREP_LISTEN)->name,
 		    "the daemon accepts hooks of its own host only; "

@@ -123,9 +123,9 @@ socket_unix_listen(const struct setup *setup, const char *path, mode_t mode)
 }
 
 static int
-tcp_bind(const struct addrinfo *ai)
+tcp_bind(const struct addrinfo *ai, int family)
 {
-	int yes = 1, no = 0;
+	int yes = 1, only = family == AF_INET6;
 	int fd = socket(ai->ai_family,
 	    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -134,7 +134,7 @@ tcp_bind(const struct addrinfo *ai)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	/* As Go does for "tcp::PORT": one socket for IPv4 and IPv6. */
 	if (ai->ai_family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 &&
 	    listen(fd, BACKLOG) == 0)
 		return fd;
@@ -161,9 +161,10 @@ tcp_listen_everywhere(struct setup *setup, const struct conf_address *a)
 
 	for (i = 0; i < 2 && fd == -1; i++) {
 		hints.ai_family = families[i];
-		if (getaddrinfo(NULL, a->port, &hints, &list) != 0)
+		if ((a->family != AF_UNSPEC && a->family != families[i]) ||
+		    getaddrinfo(NULL, a->port, &hints, &list) != 0)
 			continue;
-		fd = tcp_bind(list);
+		fd = tcp_bind(list, a->family);
 		freeaddrinfo(list);
 	}
 	if (fd == -1)
@@ -189,7 +190,7 @@ tcp_listen_at(struct setup *setup, const struct addrinfo *ai,
     const struct conf_address *a)
 {
 	char text[NI_MAXHOST] = "?";
-	int fd = tcp_bind(ai), saved = errno;
+	int fd = tcp_bind(ai, a->family), saved = errno;
 
 	getnameinfo(ai->ai_addr, ai->ai_addrlen, text, sizeof(text), NULL, 0,
 	    NI_NUMERICHOST);
@@ -218,6 +219,7 @@ tcp_listen_host(struct setup *setup, const struct conf_address *a)
 	struct addrinfo *list, *ai;
 	int rc = 0;
 
+	hints.ai_family = a->family;
 	rc = getaddrinfo(a->host, a->port, &hints, &list);
 	if (rc != 0) {
 		log_errorx("host \"%s\" of prepSockListenPath: %s", a->host,

@@ -56,7 +56,8 @@ test_addresses(void)
 {
 	static const char *const bad[] = { "", "unix:", "tcp:", "tcp:5",
 		"tcp::", "tcp::0", "tcp::65536", "tcp:127.0.0.1:5x",
-		"tcp:::1:5", "tcp:[::1]", "tcp:[nonsense]:5" };
+		"tcp:::1:5", "tcp:[::1]", "tcp:[nonsense]:5", "tcp4:[::1]:5",
+		"tcp6:1.2.3.4:5", "tcp4:" };
 	struct address_list a;
 	char path[200];
 	size_t i;
@@ -67,6 +68,10 @@ test_addresses(void)
 	check_tcp("tcp:[::]:8260", "::", 8260);
 	check_this_host("tcp::8260", 8260);
 	check_this_host("tcp:localhost:8260", 8260);
+	check_tcp("tcp4:1.2.3.4:5", "1.2.3.4", 5);
+	check_tcp("TCP6:[::1]:5", "::1", 5);
+	check_tcp("tcp4::8260", "127.0.0.1", 8260);
+	check_tcp("tcp6::8260", "::1", 8260);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK(address_parse(bad[i], &a) != NULL);
 	CHECK_STR(address_parse("UNIX:/run/x", &a), NULL);

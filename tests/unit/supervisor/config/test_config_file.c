@@ -935,18 +935,22 @@ test_address(void)
 {
 	static const struct {
 		const char *value, *host, *port;
+		int family;
 	} good[] = {
-		{ "tcp:1.2.3.4:5", "1.2.3.4", "5" },
-		{ "tcp:[::1]:5", "::1", "5" },
-		{ "tcp:[::]:65535", "::", "65535" },
-		{ "tcp::5", "", "5" },
-		{ "tcp:ctl.example:5", "ctl.example", "5" },
-		{ "TCP:1.2.3.4:5", "1.2.3.4", "5" },
+		{ "tcp:1.2.3.4:5", "1.2.3.4", "5", AF_UNSPEC },
+		{ "tcp:[::1]:5", "::1", "5", AF_UNSPEC },
+		{ "tcp:[::]:65535", "::", "65535", AF_UNSPEC },
+		{ "tcp::5", "", "5", AF_UNSPEC },
+		{ "tcp:ctl.example:5", "ctl.example", "5", AF_UNSPEC },
+		{ "TCP:1.2.3.4:5", "1.2.3.4", "5", AF_UNSPEC },
+		{ "tcp4::5", "", "5", AF_INET },
+		{ "tcp4:1.2.3.4:5", "1.2.3.4", "5", AF_INET },
+		{ "Tcp6:[::1]:5", "::1", "5", AF_INET6 },
 	};
 	static const char *const bad[] = { "", "x", "unix:x", "tcp:5",
 		"tcp:", "tcp::", "tcp::0", "tcp::65536", "tcp::5x",
 		"tcp:[::1:5", "tcp:[::1]5", "tcp:[]:5", "tcp:::1:5",
-		"tcp:a b:5", "udp:x:5" };
+		"tcp:a b:5", "udp:x:5", "tcp5:x:5", "tcp4", "tcp46:x:5" };
 	struct conf_address a;
 	char longest[200];
 	size_t i;
@@ -956,6 +960,7 @@ test_address(void)
 		CHECK_INT(a.kind, CONF_ADDRESS_TCP);
 		CHECK_STR(a.host, good[i].host);
 		CHECK_STR(a.port, good[i].port);
+		CHECK_INT(a.family, good[i].family);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK_INT(conf_address_parse(bad[i], &a), -1);

@@ -132,6 +132,49 @@ test_linger(void)
 	conf_clear(&conf);
 }
 
+/* "tcp4:" and "tcp6:" as in Go: the sockets of one family. */
+static void
+family_check(const char *host, int family)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	struct setup setup;
+	struct conf conf;
+	char address[64];
+	int only = -1;
+
+	snprintf(address, sizeof(address), "%s:%u", host, free_port());
+	setup_init(&setup);
+	conf_make(&conf, address);
+	CHECK_INT(sockets_open(&setup, &conf), 0);
+	CHECK_INT(setup.n_listen, 1);
+	CHECK_INT(getsockname(setup.listen_fds[0], (struct sockaddr *)&sa,
+		      &len),
+	    0);
+	CHECK_INT(sa.ss_family, family);
+	len = sizeof(only);
+	if (family == AF_INET6) {
+		CHECK_INT(getsockopt(setup.listen_fds[0], IPPROTO_IPV6,
+			      IPV6_V6ONLY, &only, &len),
+		    0);
+		CHECK_INT(only, 1);
+	}
+	sockets_close(&setup, &conf);
+	conf_clear(&conf);
+}
+
+static void
+test_family(void)
+{
+	family_check("tcp4:", AF_INET);
+	family_check("tcp4:127.0.0.1", AF_INET);
+	family_check("TCP4:localhost", AF_INET);
+	if (access("/proc/sys/net/ipv6", F_OK) == -1)
+		return;
+	family_check("tcp6:", AF_INET6);
+	family_check("tcp6:[::]", AF_INET6);
+}
+
 /* The log has the reason of the resolver, and not an errno of another call. */
 static void
 test_unknown_host(void)
@@ -210,6 +253,7 @@ main(void)
 	test_shut_down();
 	test_linger();
 	test_unknown_host();
+	test_family();
 	test_ctl_mode();
 	rmdir(folder);
 	return check_done();

@@ -74,6 +74,11 @@ struct startup *startup_new(struct cluster *c, struct poll *poll);
 void startup_kick(struct startup *s);
 /* Slurm may have been upgraded: reads its version and settings again. */
 void startup_again(struct startup *s);
+/*
+ * A hook has named a cluster that is not read.  If it may be the new name of the
+ * local cluster, reads the configuration again.
+ */
+void startup_unknown(struct startup *s, const char *cluster);
 
 /* scheduler.c: runs the lanes */
 

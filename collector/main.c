@@ -243,6 +243,8 @@ on_event(struct collector *col, struct channel *ch, struct reader *r)
 		return;
 	}
 	e.c = site_find(&col->site, e.cluster);
+	if (e.c == NULL)
+		startup_unknown(col->lanes[0].startup, e.cluster);
 	/* A hook can send any cluster and any number. */
 	if (e.c == NULL || e.job > UINT32_MAX) {
 		log_debug("hook message of another cluster, or without a job "

@@ -15,6 +15,9 @@
 #include "common/permanent.h"
 #include "common/text/time_text.h"
 
+/* s between two hooks of other clusters that cause a query */
+#define UNKNOWN_EVERY_S 60
+
 enum startup_step {
 	STARTUP_CONFIG,
 	STARTUP_NODES,
@@ -31,6 +34,8 @@ struct startup {
 	struct query query;
 	struct slurm next; /* filled from the answer */
 	int complained;	   /* the error about missing commands was logged */
+	char unknown[CLUSTER_MAX]; /* the last one of startup_unknown() */
+	int64_t unknown_at;	   /* monotonic s of it; 0 = none */
 };
 
 struct startup *
@@ -61,6 +66,11 @@ config_use(struct cluster *c, struct slurm *next)
 		    next->version_text[0] != '\0' ? next->version_text :
 						    "of unknown version",
 		    next->cluster, next->user, c->by_name ? ", by name" : "");
+	if (c->slurm.known && strcmp(c->slurm.cluster, next->cluster) != 0)
+		log_warnx("the cluster %s has the name %s in Slurm now: runs "
+			  "that are open under the old name may get no end; "
+			  "see cc-slurm-adapter-runbook(7)",
+		    c->slurm.cluster, next->cluster);
 	if (!next->accounting && (!c->slurm.known || c->slurm.accounting))
 		log_warnx("Slurm%s has no slurmdbd: ends are read from "
 			  "slurmctld only, which keeps them %s (MinJobAge)",
@@ -256,4 +266,20 @@ startup_again(struct startup *s)
 {
 	if (s->c->ready && !s->busy)
 		s->step = STARTUP_CONFIG;
+}
+
+/* A site may send the hooks of other clusters here: one query for each name. */
+void
+startup_unknown(struct startup *s, const char *cluster)
+{
+	struct cluster *c = s->c;
+	int64_t now = now_s();
+
+	if (*cluster == '\0' || c->name[0] != '\0' || !c->ready || s->busy ||
+	    strcmp(s->unknown, cluster) == 0 ||
+	    (s->unknown_at != 0 && now - s->unknown_at < UNKNOWN_EVERY_S))
+		return;
+	snprintf(s->unknown, sizeof(s->unknown), "%s", cluster);
+	s->unknown_at = now;
+	startup_again(s);
 }

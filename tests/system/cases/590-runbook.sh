@@ -39,6 +39,7 @@ is "the job arrives" wait_for 60 backend_has_ended "$c"
 lab ctl stop slurmctld
 lab ctl start slurmctld
 run_section "Slurm is upgraded"
+run_section "A cluster is renamed"
 run_section "A failover pair of slurmctld"
 is "the queue is printed" page_shown 'no delivery waits|alpha'
 # needs two centres: 616-two-centres executes it

@@ -223,6 +223,14 @@ test_ctl_cluster_SOURCES = tests/unit/collector/test_ctl_cluster.c \
 test_ctl_cluster_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_ctl_cluster_LDADD = $(COLLECTOR_TRACK_LIBS)
 
+# The name of the cluster, which may change.
+check_PROGRAMS += test_startup
+TESTS += test_startup
+test_startup_SOURCES = tests/unit/collector/test_startup.c \
+	collector/startup.c $(simulation)
+test_startup_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_startup_LDADD = $(COLLECTOR_LIBS)
+
 check_PROGRAMS += test_job_part
 TESTS += test_job_part
 test_job_part_SOURCES = tests/unit/collector/test_job_part.c \

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/log.h"
 #include "submitter/spool/spool_private.h"
@@ -117,6 +118,27 @@ spool_alive(void)
 		return;
 	last = now;
 	alive_fn(alive_arg);
+}
+
+int
+spool_keep_damaged(const char *path)
+{
+	static const char *const tails[] = { "", "-wal" };
+	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(from, sizeof(from), "%s%s%s", path, SPOOL_DAMAGED,
+		    tails[i]);
+		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
+		    (long long)time(NULL), tails[i]);
+		if (rename(from, to) == 0)
+			n++;
+		else if (errno != ENOENT)
+			log_warn("cannot rename %s", from);
+	}
+	return n;
 }
 
 void

@@ -338,27 +338,6 @@ late_take(struct damaged_file *w)
 	sqlite3_finalize(st);
 }
 
-int
-spool_keep_damaged(const char *path)
-{
-	static const char *const tails[] = { "", "-wal" };
-	char from[SPOOL_PATH_MAX], to[SPOOL_PATH_MAX];
-	int n = 0;
-	size_t i;
-
-	for (i = 0; i < 2; i++) {
-		snprintf(from, sizeof(from), "%s%s%s", path, SPOOL_DAMAGED,
-		    tails[i]);
-		snprintf(to, sizeof(to), "%s.damaged-%lld%s", path,
-		    (long long)time(NULL), tails[i]);
-		if (rename(from, to) == 0)
-			n++;
-		else if (errno != ENOENT)
-			log_warn("cannot rename %s", from);
-	}
-	return n;
-}
-
 /* The result of one pass over the damaged file. */
 enum pass {
 	PASS_DONE,

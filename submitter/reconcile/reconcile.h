@@ -72,7 +72,8 @@ void reconcile_status(struct reconcile *r, uint64_t request);
 
 /*
  * 1 when clusterNames gives the name of this cluster to another cluster of the
- * spool: cc-backend's runs of this name are those of the other one.
+ * spool whose accounting is read further: cc-backend's runs of this name are
+ * those of the other one.
  */
 int cluster_is_renamed(const struct submitter *s, const char *cluster);
 

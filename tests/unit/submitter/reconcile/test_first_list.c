@@ -205,7 +205,8 @@ test_renamed(void)
 	begin();
 	sim_run(1000);
 	sim_answer(REQUEST_LIST, 200, LIST(""));
-	spool_watermark(sim.spool, "beta", 0);
+	spool_watermark(sim.spool, "alpha", 5000);
+	spool_watermark(sim.spool, "beta", 6000);
 	first_list_check(sim.first_list);
 	sim_run(1000);
 	CHECK(strstr(sim_path(REQUEST_LIST), "cluster=alpha") != NULL);
@@ -224,6 +225,14 @@ test_renamed(void)
 	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(3, 1000, "running", 10)));
 	CHECK_INT(is_known("alpha", 3, 1000), 0);
 	CHECK_INT(is_known("beta", 3, 1000), 1);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+
+	/* The name was changed back, and the entry stays. */
+	spool_watermark(sim.spool, "alpha", 7000);
+	reconcile_begin(sim.reconcile, 0, "", 0, 0, 0);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(4, 1000, "running", 10)));
+	CHECK_INT(is_known("alpha", 4, 1000), 1);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(4, 1000, "running", 10)));
 	CHECK_INT(sim_waits(REQUEST_LIST), 0);
 	conf_set(&sim.w->conf, CONF_CLUSTER_NAMES, "{}");
 	end();

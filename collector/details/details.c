@@ -421,8 +421,11 @@ on_hosts(void *arg)
 {
 	struct details *d = arg;
 
-	d->c->host_absent_at = host_is_missing(d, 0) ? now_s() : 0;
-	d->c->host_hidden_at = host_is_missing(d, 1) ? now_s() : 0;
+	/* Jobs of the other kind, which are not in d, keep their time. */
+	if (host_is_missing(d, 0))
+		d->c->host_absent_at = now_s();
+	if (host_is_missing(d, 1))
+		d->c->host_hidden_at = now_s();
 	deliver_begin(d);
 }
 

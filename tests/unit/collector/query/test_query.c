@@ -1581,6 +1581,29 @@ test_cloud(void)
 	CHECK_INT(c->host_absent_at, 0);
 }
 
+/* Hidden nodes of jobs that run and of jobs that do not are queried once a minute. */
+static void
+test_hidden_both(void)
+{
+	begin();
+	c->host_absent_at = c->host_hidden_at = 0;
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(10, "CONFIGURING"));
+	sim_answer("scontrol", "No nodes in the system\n");
+	CHECK_STR(sim_said(), "held 10/0 threads");
+	hook_event_add(hooks, 6, 11, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(11, "RUNNING"));
+	CHECK_STR(sim_args("scontrol"), "--all show node -o");
+	sim_answer("scontrol", "No nodes in the system\n");
+	CHECK_STR(sim_said(), "start 11/0 threads");
+	hook_event_add(hooks, 7, 12, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(12, "CONFIGURING"));
+	CHECK_STR(sim_asked(), "");
+	hook_event_add(hooks, 8, 13, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(13, "RUNNING"));
+	CHECK_STR(sim_asked(), "");
+}
+
 /* A prolog of two minutes is left to the poll. */
 static void
 test_confirm_long_prolog(void)
@@ -1738,6 +1761,7 @@ main(void)
 	test_confirm();
 	test_confirm_forgotten();
 	test_cloud();
+	test_hidden_both();
 	test_confirm_long_prolog();
 	return check_done();
 }

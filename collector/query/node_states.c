@@ -49,6 +49,7 @@ struct node_states {
 	size_t n;
 	uint32_t cycle;
 	int valid; /* this answer has a node, or says that there is none */
+	enum permission permission; /* at the last answer */
 	int busy;
 	int again;	   /* a new submitter: send all nodes */
 	int64_t polled;	   /* monotonic s; 0 = never */
@@ -168,18 +169,24 @@ node_states_remove(struct node_states *n)
 /*
  * Finds nodes that Slurm does not show any more: a cloud node that is powered
  * down, or a node that was deleted.  Slurm may show a node that is ignored now.
+ * A user who has lost the operator permission does not see the nodes of hidden
+ * partitions: they are forgotten, too.
  */
 static void
 node_states_sweep(struct node_states *n)
 {
 	static const struct node_state down = { .states = "down" };
+	enum permission permission = n->c->permission;
+	int doubt = permission == PERMISSION_NONE ||
+	    permission != n->permission;
 	struct tracked_node *node;
 
+	n->permission = permission;
 	for (node = n->first; node != NULL; node = node->next) {
 		if (node->cycle == n->cycle)
 			continue;
 		node->gone = 1;
-		if (is_ignored(n, node->name))
+		if (doubt || is_ignored(n, node->name))
 			node->unsent = 0;
 		else if (node_set(node, &down) || node->jobs != 0)
 			node->unsent = 1;

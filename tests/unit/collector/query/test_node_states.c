@@ -154,6 +154,12 @@ test_gone(void)
 	CHECK_STR(cycle(BOTH, "n1\n"),
 	    "node n2 idle 0 cpus 100 MB 0 gpus 0 jobs");
 	CHECK_STR(cycle(BOTH, "n1\n"), "");
+	/* Without the permission, hidden partitions are not shown. */
+	c->permission = PERMISSION_OPEN;
+	CHECK_STR(cycle(NODE("n1", "MIXED", "2"), "n1\n"), "");
+	CHECK_INT(node_states_count(nodes), 1);
+	c->permission = PERMISSION_OPERATOR;
+	(void)cycle(BOTH, "n1\n");
 	/* No node is shown: all are down. */
 	CHECK_STR(cycle(NONE, ""),
 	    N2_GONE ", node n1 down 0 cpus 0 MB 0 gpus 0 jobs");

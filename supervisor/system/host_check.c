@@ -240,7 +240,8 @@ unix_check(const struct host_check *h, const char *path)
 static int
 port_try(const struct conf_address *a)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+	struct addrinfo hints = { .ai_family = a->family,
+		.ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *list;
 	int yes = 1, fd, err = 0;

@@ -38,6 +38,7 @@ struct damaged_file {
 	/* the checksums of its pages are checked */
 	int trusted;
 	unsigned runs, tombs, gaps;
+	int64_t last; /* row of the new spool when the recovery began */
 	size_t bytes; /* of records, since the last commit */
 };
 
@@ -169,16 +170,84 @@ times_repair(struct damaged_file *w, struct spool_run *run)
 }
 
 /*
- * Has the new spool the run, or has it delivered the run since an earlier start
- * recovered a part?  A backfill may hold a run that was delivered before.
+ * Has the new spool delivered the run since an earlier start recovered a part?
+ * A backfill may hold a run that was delivered before.
  */
 static int
-is_there(struct damaged_file *w, const struct spool_run *run)
+is_delivered(struct damaged_file *w, const struct spool_run *run)
+{
+	return !(run->flags & RUN_BACKFILL) && spool_is_done(w->sp, &run->key);
+}
+
+/* Merges the record into the row of the new spool: 1 when the row changes. */
+static int
+record_merge(struct damaged_file *w, const struct spool_run *run,
+    const struct writer *bytes)
+{
+	struct reader r;
+	struct job job;
+	int64_t id;
+	int changed;
+
+	job_init(&job);
+	rd_init(&r, bytes->buf, bytes->len);
+	job_read(&r, &job);
+	/* A held run that an earlier start recovered stays held. */
+	if (run->flags & RUN_BACKFILL)
+		job.flags |= JOB_BACKFILL;
+	changed = rd_end(&r) == 0 && run_key_equal(&job.key, &run->key) &&
+	    spool_put(w->sp, &job, &id) == PUT_MERGED;
+	job_clear(&job);
+	return changed;
+}
+
+static void
+run_count(struct damaged_file *w, size_t bytes)
+{
+	w->bytes += bytes;
+	if (++w->runs % COMMIT_EVERY == 0 || w->bytes >= COMMIT_BYTES) {
+		(void)spool_commit(w->sp);
+		w->bytes = 0;
+	}
+}
+
+/*
+ * cc-backend or Slurm has shown the run since an earlier start recovered a part.
+ * Removes a row without a record: 1, the caller adds that of the damaged file.
+ * Else the row stays, and gets what only the damaged file knows, unless a start
+ * without it may have been sent.
+ */
+static int
+row_replace(struct damaged_file *w, struct spool_run *run,
+    struct spool_run *old, struct writer *bytes)
+{
+	const unsigned sent = RUN_KEY_FIXED | RUN_REST_STARTED;
+
+	if (old->id > w->last ||
+	    (run->flags & (RUN_FROM_BACKEND | RUN_QUARANTINED)) ||
+	    !record_take(w, run, bytes))
+		return 0;
+	if (old->flags & RUN_FROM_BACKEND) {
+		/* A start that is still due is refused, and then settled. */
+		run->flags |= old->flags & sent;
+		return spool_forget(w->sp, old) == 0;
+	}
+	if ((old->flags & sent) == 0 && record_merge(w, run, bytes))
+		run_count(w, bytes->len);
+	return 0;
+}
+
+/* Is the row to be added to the new spool?  Then bytes gets its record. */
+static int
+is_wanted(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 {
 	struct spool_run old;
+	int found = spool_find(w->sp, &run->key, &old);
 
-	return spool_find(w->sp, &run->key, &old) != 0 ||
-	    (!(run->flags & RUN_BACKFILL) && spool_is_done(w->sp, &run->key));
+	if (found == 1)
+		return row_replace(w, run, &old, bytes);
+	return found == 0 && !is_delivered(w, run) &&
+	    record_take(w, run, bytes);
 }
 
 /* An error stays until the end of the pass, which damaged_read() checks. */
@@ -196,7 +265,7 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
-	if (is_there(w, &run) || !record_take(w, &run, bytes))
+	if (!is_wanted(w, &run, bytes))
 		return;
 	times_repair(w, &run);
 	run.cluster = spool_cluster_id(w->sp, name, 1);
@@ -204,11 +273,7 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 		return;
 	if (bytes->len > 0)
 		spool_record_set(w->sp, run.id, bytes->buf, bytes->len);
-	w->bytes += bytes->len;
-	if (++w->runs % COMMIT_EVERY == 0 || w->bytes >= COMMIT_BYTES) {
-		(void)spool_commit(w->sp);
-		w->bytes = 0;
-	}
+	run_count(w, bytes->len);
 }
 
 /*
@@ -401,6 +466,7 @@ spool_recover(struct spool *sp)
 	char path[SPOOL_PATH_MAX];
 	enum pass rc;
 
+	w.last = spool_number(sp, "SELECT coalesce(max(id), 0) FROM run");
 	snprintf(path, sizeof(path), "%s%s", sp->path, SPOOL_DAMAGED);
 	rc = damaged_read(&w, path, 1);
 	if (rc == PASS_NO_FILE)

@@ -17,6 +17,7 @@
 
 #include "common/worker/inflight.h"
 #include "submitter/spool/spool_private.h"
+#include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 
 #define WEEK 604800
@@ -664,6 +665,80 @@ test_recovery_in_parts(void)
 	CHECK(put(sp, 1, 1001, 0, &row) == PUT_KNOWN && row == 0);
 	CHECK_INT(files_like(SPOOL_DAMAGED), 0);
 	CHECK_INT(files_like(".damaged-*"), 1);
+	spool_close(sp);
+	file_remove();
+}
+
+/* A spool with an end, threads and an opt-out waits for its recovery. */
+static void
+wreck_make(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct job job;
+	int64_t row;
+
+	CHECK_INT(put(sp, 1, 1000, 0, &row), PUT_NEW);
+	state_set(sp, row, DEST_REST, START_COMMITTED);
+	CHECK_INT(put(sp, 1, 1000, 4000, &row), PUT_MERGED);
+	job_make(&job, 2, 1000, 4000);
+	job.flags |= JOB_HAS_THREADS;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	job_make(&job, 3, 1000, 0);
+	job.flags |= JOB_OPTED_OUT;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	spool_quarantine_file(path, "a test says so");
+}
+
+/* Before the rest is recovered, Slurm and cc-backend show some of its runs. */
+static void
+test_recovery_of_seen_runs(void)
+{
+	struct spool_run run;
+	struct run_key key = { "alpha", 1, 1000 };
+	char wreck[80], aside[80];
+	struct spool *sp;
+	struct job job;
+	int64_t row;
+
+	wreck_make();
+	snprintf(wreck, sizeof(wreck), "%s%s", path, SPOOL_DAMAGED);
+	snprintf(aside, sizeof(aside), "%s.aside", path);
+	CHECK_INT(rename(wreck, aside), 0);
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_put_from_backend(sp, &key), 1);
+	CHECK_INT(put(sp, 2, 1000, 4000, &row), PUT_NEW);
+	CHECK_INT(put(sp, 3, 1000, 0, &row), PUT_NEW);
+	/* The damaged file does not have this one. */
+	CHECK_INT(put(sp, 4, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	CHECK_INT(rename(aside, wreck), 0);
+
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	CHECK_INT(run.end, 4000);
+	CHECK_INT(run.state[DEST_REST], STOP_DUE);
+	CHECK_INT(run.flags, RUN_KEY_FIXED | RUN_REST_STARTED);
+	job_init(&job);
+	CHECK_INT(spool_record(sp, run.id, &job), 0);
+	CHECK_INT(job.end, 4000);
+	job_clear(&job);
+	key.job = 2;
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], START_DUE_ENDED);
+	job_init(&job);
+	CHECK_INT(spool_record(sp, run.id, &job), 0);
+	CHECK(job.flags & JOB_HAS_THREADS);
+	job_clear(&job);
+	key.job = 3;
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], RUN_NONE);
+	CHECK_INT(spool_runs(sp), 4);
+	CHECK_INT(spool_forbidden(sp), 0);
 	spool_close(sp);
 	file_remove();
 }
@@ -1535,6 +1610,7 @@ main(void)
 	test_damage();
 	test_salvage();
 	test_recovery_in_parts();
+	test_recovery_of_seen_runs();
 	test_two_damaged();
 	test_full_disk();
 	test_no_inode();

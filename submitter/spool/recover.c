@@ -169,14 +169,33 @@ times_repair(struct damaged_file *w, struct spool_run *run)
 		run->not_found_at = now;
 }
 
+/* Has the damaged file no tombstone of the run?  0 also when it is not read. */
+static int
+lacks_tomb(struct damaged_file *w, const struct spool_run *run, int cluster)
+{
+	sqlite3_stmt *st = prepare(w, spool_sql(SQL_TOMB_GET));
+	int rc = SQLITE_ERROR;
+
+	if (st != NULL) {
+		spool_bind(st,
+		    VALUES(INT(cluster), INT(run->key.job),
+			INT(run->key.start)));
+		rc = sqlite3_step(st);
+	}
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE;
+}
+
 /*
  * Has the new spool delivered the run since an earlier start recovered a part?
- * A backfill may hold a run that was delivered before.
+ * A backfill may hold a run that was delivered before: its tombstone is in the
+ * damaged file, too.  cluster: the id in that file.
  */
 static int
-is_delivered(struct damaged_file *w, const struct spool_run *run)
+is_delivered(struct damaged_file *w, const struct spool_run *run, int cluster)
 {
-	return !(run->flags & RUN_BACKFILL) && spool_is_done(w->sp, &run->key);
+	return spool_is_done(w->sp, &run->key) &&
+	    (!(run->flags & RUN_BACKFILL) || lacks_tomb(w, run, cluster));
 }
 
 /* Merges the record into the row of the new spool: 1 when the row changes. */
@@ -239,14 +258,15 @@ row_replace(struct damaged_file *w, struct spool_run *run,
 
 /* Is the row to be added to the new spool?  Then bytes gets its record. */
 static int
-is_wanted(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
+is_wanted(struct damaged_file *w, struct spool_run *run, int cluster,
+    struct writer *bytes)
 {
 	struct spool_run old;
 	int found = spool_find(w->sp, &run->key, &old);
 
 	if (found == 1)
 		return row_replace(w, run, &old, bytes);
-	return found == 0 && !is_delivered(w, run) &&
+	return found == 0 && !is_delivered(w, run, cluster) &&
 	    record_take(w, run, bytes);
 }
 
@@ -255,7 +275,8 @@ static void
 run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 {
 	struct spool_run run;
-	const char *name = name_of(w, sqlite3_column_int(st, 1));
+	int cluster = sqlite3_column_int(st, 1);
+	const char *name = name_of(w, cluster);
 
 	spool_alive();
 	spool_row(w->sp, st, &run);
@@ -265,7 +286,7 @@ run_take(struct damaged_file *w, sqlite3_stmt *st, struct writer *bytes)
 	if (name == NULL || run.key.start <= 0 || run.key.job == 0)
 		return;
 	snprintf(run.key.cluster, sizeof(run.key.cluster), "%s", name);
-	if (!is_wanted(w, &run, bytes))
+	if (!is_wanted(w, &run, cluster, bytes))
 		return;
 	times_repair(w, &run);
 	run.cluster = spool_cluster_id(w->sp, name, 1);

@@ -669,6 +669,19 @@ test_recovery_in_parts(void)
 	file_remove();
 }
 
+static enum spool_put
+put_held(struct spool *sp, uint64_t id, int64_t *row)
+{
+	struct job job;
+	enum spool_put rc;
+
+	job_make(&job, id, 1000, 4000);
+	job.flags |= JOB_BACKFILL;
+	rc = spool_put(sp, &job, row);
+	job_clear(&job);
+	return rc;
+}
+
 /* A spool with an end, threads and an opt-out waits for its recovery. */
 static void
 wreck_make(void)
@@ -688,6 +701,11 @@ wreck_make(void)
 	job.flags |= JOB_OPTED_OUT;
 	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
 	job_clear(&job);
+	/* A backfill holds two runs, of which one was delivered before. */
+	CHECK_INT(put(sp, 6, 1000, 4000, &row), PUT_NEW);
+	state_set(sp, row, DEST_REST, RUN_DONE);
+	CHECK_INT(put_held(sp, 5, &row), PUT_NEW);
+	CHECK_INT(put_held(sp, 6, &row), PUT_HELD);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	spool_quarantine_file(path, "a test says so");
@@ -702,6 +720,7 @@ test_recovery_of_seen_runs(void)
 	char wreck[80], aside[80];
 	struct spool *sp;
 	struct job job;
+	uint64_t id;
 	int64_t row;
 
 	wreck_make();
@@ -714,6 +733,10 @@ test_recovery_of_seen_runs(void)
 	CHECK_INT(put(sp, 3, 1000, 0, &row), PUT_NEW);
 	/* The damaged file does not have this one. */
 	CHECK_INT(put(sp, 4, 1000, 0, &row), PUT_NEW);
+	for (id = 5; id <= 6; id++) {
+		CHECK_INT(put(sp, id, 1000, 4000, &row), PUT_NEW);
+		state_set(sp, row, DEST_REST, RUN_DONE);
+	}
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	CHECK_INT(rename(aside, wreck), 0);
@@ -737,7 +760,12 @@ test_recovery_of_seen_runs(void)
 	key.job = 3;
 	CHECK_INT(spool_find(sp, &key, &run), 1);
 	CHECK_INT(run.state[DEST_REST], RUN_NONE);
-	CHECK_INT(spool_runs(sp), 4);
+	key.job = 5;
+	CHECK_INT(spool_find(sp, &key, &run), 0);
+	key.job = 6;
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], BACKFILL_HELD);
+	CHECK_INT(spool_runs(sp), 5);
 	CHECK_INT(spool_forbidden(sp), 0);
 	spool_close(sp);
 	file_remove();

@@ -83,11 +83,25 @@ backfill_finish(struct backfill *b)
 	    b->nats ? "published again" : "restored in cc-backend");
 }
 
+/* After the start, when the configuration tells the destinations. */
+static void
+held_tell(struct backfill *b)
+{
+	uint64_t held = b->tell_held ? release_waiting(b) : 0;
+
+	b->tell_held = 0;
+	if (held > 0)
+		log_notice("%llu runs of a backfill that is over are still to "
+			   "be sent",
+		    (unsigned long long)held);
+}
+
 static void
 next(struct backfill *b)
 {
 	char text[160];
 
+	held_tell(b);
 	b->width = WINDOW_S;
 	if (!b->look && release_waiting(b) > 0) {
 		b->step = BACKFILL_LIST;
@@ -515,10 +529,7 @@ backfill_new(struct submitter *s)
 	if (b->active)
 		log_notice("backfill of %s goes on at %s", b->whose.cluster,
 		    time_text(b->at));
-	else if (held > 0)
-		log_notice("%llu runs of a backfill that is over are still to "
-			   "be sent",
-		    (unsigned long long)held);
+	b->tell_held = !b->active && held > 0;
 	if (b->active || held > 0)
 		backfill_held(b);
 	return b;

@@ -56,6 +56,7 @@ struct backfill {
 	int64_t lo, hi;
 	int64_t width;
 	uint64_t there; /* found in cc-backend by this process */
+	int tell_held;	/* the log tells how many runs were held at the start */
 	/* spool_now() and `at` when this process began to read */
 	int64_t began, began_at;
 	/* --nats, durable: spool_now() and epoch of the command */

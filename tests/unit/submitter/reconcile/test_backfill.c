@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/log_line.h"
 #include "submitter/reconcile/backfill_private.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool_private.h"
@@ -350,6 +351,15 @@ test_late_record(void)
 	end();
 }
 
+static unsigned n_told;
+
+static void
+on_line(const struct log_line *line)
+{
+	n_told += strstr(line->text, "1 runs of a backfill that is over") !=
+	    NULL;
+}
+
 /*
  * A held run of a spool without a backfill: it arrived after a cancellation, or
  * the spool was recovered.  The next process sends it.  The configuration is in
@@ -364,13 +374,40 @@ test_late_restart(void)
 	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
 	CHECK_INT(sim_state(1, 1000), BACKFILL_HELD);
 	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	n_told = 0;
+	log_sink_set(on_line);
 	sim.backfill = backfill_new(&sim);
 	spool_policy(sim.spool)->to[DEST_REST] = 1;
 	sim_run(10000);
+	CHECK_INT(n_told, 1);
+	log_sink_set(log_line_send);
 	CHECK_INT(sim_waits(REQUEST_LIST), 1);
 	sim_answer(REQUEST_LIST, 200, LIST(""));
 	sim_run(1000);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
+	end();
+}
+
+/* Held runs of a destination that is not configured any more are not sent. */
+static void
+test_held_without_destination(void)
+{
+	int64_t id;
+
+	begin();
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
+	CHECK_INT(sim_state(1, 1000), BACKFILL_HELD);
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	n_told = 0;
+	log_sink_set(on_line);
+	sim.backfill = backfill_new(&sim);
+	sim_run(10000);
+	CHECK_INT(n_told, 0);
+	log_sink_set(log_line_send);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	spool_policy(sim.spool)->to[DEST_REST] = 1;
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
 	end();
 }
 
@@ -1152,6 +1189,7 @@ main(void)
 	test_cancelled();
 	test_late_record();
 	test_late_restart();
+	test_held_without_destination();
 	test_found_otherwise();
 	test_found_unsent();
 	test_found_requeued();

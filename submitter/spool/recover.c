@@ -231,6 +231,26 @@ run_count(struct damaged_file *w, size_t bytes)
 }
 
 /*
+ * cc-backend has listed the run.  A start that is still due is refused, and then
+ * settled.  If REST was no destination when the damaged file got the run, it is
+ * one now.
+ */
+static void
+state_listed(struct spool *sp, struct spool_run *run)
+{
+	int64_t end = run->end;
+
+	run->flags |= RUN_KEY_FIXED | RUN_REST_STARTED;
+	if (run->state[DEST_REST] != RUN_NONE)
+		return;
+	run->end = 0;
+	run_move(sp, run, DEST_REST, RUN_EVENT_FOUND, DUE_NOW, NULL);
+	run->end = end;
+	if (end != 0)
+		run_move(sp, run, DEST_REST, RUN_EVENT_ENDED, DUE_NOW, NULL);
+}
+
+/*
  * cc-backend or Slurm has shown the run since an earlier start recovered a part.
  * Removes a row without a record: 1, the caller adds that of the damaged file.
  * Else the row stays, and gets what only the damaged file knows, unless a start
@@ -247,8 +267,7 @@ row_replace(struct damaged_file *w, struct spool_run *run,
 	    !record_take(w, run, bytes))
 		return 0;
 	if (old->flags & RUN_FROM_BACKEND) {
-		/* A start that is still due is refused, and then settled. */
-		run->flags |= old->flags & sent;
+		state_listed(w->sp, run);
 		return spool_forget(w->sp, old) == 0;
 	}
 	if ((old->flags & sent) == 0 && record_merge(w, run, bytes))

@@ -706,6 +706,11 @@ wreck_make(void)
 	state_set(sp, row, DEST_REST, RUN_DONE);
 	CHECK_INT(put_held(sp, 5, &row), PUT_NEW);
 	CHECK_INT(put_held(sp, 6, &row), PUT_HELD);
+	/* Two runs were for NATS only. */
+	spool_policy(sp)->to[DEST_REST] = 0;
+	spool_policy(sp)->to[DEST_NATS] = 1;
+	CHECK_INT(put(sp, 7, 1000, 4000, &row), PUT_NEW);
+	CHECK_INT(put(sp, 8, 1000, 0, &row), PUT_NEW);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	spool_quarantine_file(path, "a test says so");
@@ -715,6 +720,15 @@ wreck_make(void)
 static void
 test_recovery_of_seen_runs(void)
 {
+	static const struct {
+		uint64_t job;
+		int64_t end;
+		enum run_state rest, nats;
+	} listed[] = {
+		{ 1, 4000, STOP_DUE, RUN_NONE },
+		{ 7, 4000, STOP_DUE, START_DUE_ENDED },
+		{ 8, 0, START_COMMITTED, START_DUE },
+	};
 	struct spool_run run;
 	struct run_key key = { "alpha", 1, 1000 };
 	char wreck[80], aside[80];
@@ -722,13 +736,17 @@ test_recovery_of_seen_runs(void)
 	struct job job;
 	uint64_t id;
 	int64_t row;
+	int i;
 
 	wreck_make();
 	snprintf(wreck, sizeof(wreck), "%s%s", path, SPOOL_DAMAGED);
 	snprintf(aside, sizeof(aside), "%s.aside", path);
 	CHECK_INT(rename(wreck, aside), 0);
 	sp = spool_begin_test(1, 0);
-	CHECK_INT(spool_put_from_backend(sp, &key), 1);
+	for (i = 0; i < 3; i++) {
+		key.job = listed[i].job;
+		CHECK_INT(spool_put_from_backend(sp, &key), 1);
+	}
 	CHECK_INT(put(sp, 2, 1000, 4000, &row), PUT_NEW);
 	CHECK_INT(put(sp, 3, 1000, 0, &row), PUT_NEW);
 	/* The damaged file does not have this one. */
@@ -742,14 +760,18 @@ test_recovery_of_seen_runs(void)
 	CHECK_INT(rename(aside, wreck), 0);
 
 	sp = spool_begin_test(1, 0);
-	CHECK_INT(spool_find(sp, &key, &run), 1);
-	CHECK_INT(run.end, 4000);
-	CHECK_INT(run.state[DEST_REST], STOP_DUE);
-	CHECK_INT(run.flags, RUN_KEY_FIXED | RUN_REST_STARTED);
-	job_init(&job);
-	CHECK_INT(spool_record(sp, run.id, &job), 0);
-	CHECK_INT(job.end, 4000);
-	job_clear(&job);
+	for (i = 0; i < 3; i++) {
+		key.job = listed[i].job;
+		CHECK_INT(spool_find(sp, &key, &run), 1);
+		CHECK_INT(run.end, listed[i].end);
+		CHECK_INT(run.state[DEST_REST], listed[i].rest);
+		CHECK_INT(run.state[DEST_NATS], listed[i].nats);
+		CHECK_INT(run.flags, RUN_KEY_FIXED | RUN_REST_STARTED);
+		job_init(&job);
+		CHECK_INT(spool_record(sp, run.id, &job), 0);
+		CHECK_INT(job.end, listed[i].end);
+		job_clear(&job);
+	}
 	key.job = 2;
 	CHECK_INT(spool_find(sp, &key, &run), 1);
 	CHECK_INT(run.state[DEST_REST], START_DUE_ENDED);
@@ -765,7 +787,7 @@ test_recovery_of_seen_runs(void)
 	key.job = 6;
 	CHECK_INT(spool_find(sp, &key, &run), 1);
 	CHECK_INT(run.state[DEST_REST], BACKFILL_HELD);
-	CHECK_INT(spool_runs(sp), 5);
+	CHECK_INT(spool_runs(sp), 7);
 	CHECK_INT(spool_forbidden(sp), 0);
 	spool_close(sp);
 	file_remove();

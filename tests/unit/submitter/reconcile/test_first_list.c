@@ -178,7 +178,7 @@ test_nats_waits(void)
 		CHECK_INT(n_told, nats);
 		spool_policy(sim.spool)->to[DEST_NATS] = 0;
 		end();
-		log_sink_set(NULL);
+		log_sink_set(log_line_send);
 	}
 }
 

@@ -186,7 +186,7 @@ test_usual_link(void)
 {
 	conf_write("a/slurm.conf", "Include @/b/other.conf\n");
 	if (unshare(CLONE_NEWNS) == -1 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == -1 ||
 	    mount("tmpfs", "/usr/local/etc", "tmpfs", 0, NULL) == -1) {
 		printf("no right to mount: the usual places are not tested\n");
 		return;

@@ -798,7 +798,7 @@ static int
 disk_begin(const char *options)
 {
 	return unshare(CLONE_NEWNS) == 0 &&
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
 	    mount("test", dir, "tmpfs", 0, options) == 0;
 }
 

@@ -20,6 +20,7 @@
 #define SLOW_S	     25L
 #define ANSWER_MAX   (1024u * 1024)	/* bytes of other answers */
 #define RUN_MAX	     PAYLOAD_MAX	/* stop_job, edit_meta return the run */
+#define RUN_KEPT     (4u * 1024 * 1024) /* of it; 4000 nodes of 256 threads */
 #define CLUSTERS_MAX (8u * 1024 * 1024) /* large sites have 100 KB */
 #define LIFETIME_S   300L /* of a connection: then a new address is used */
 
@@ -58,6 +59,9 @@ answer_take(struct http_call *c, const char *p, size_t n)
 	}
 	if (code != 200 && c->answer.len + n > ANSWER_MAX)
 		return 0; /* the rest of an error page is not needed */
+	/* Without its end, the answer does not name a wrong run. */
+	if (answer_max(c->what) == RUN_MAX && c->seen > RUN_KEPT)
+		return 0;
 	wr_mem(&c->answer, p, n);
 	if (wr_end(&c->answer) == -1) {
 		c->broken = "out of memory";

@@ -21,6 +21,7 @@
 #include "tests/unit/check.h"
 
 #define LONG_BODY (3u * 1024 * 1024)
+#define HUGE_BODY (9u * 1024 * 1024)
 #define TOKEN	  "abc.def.ghi"
 
 static struct event_base *base;
@@ -69,6 +70,7 @@ on_request(struct evhttp_request *req, void *arg)
 	struct evbuffer *out;
 	const char *uri = evhttp_request_get_uri(req);
 	char *filler;
+	size_t size;
 	int n;
 
 	(void)arg;
@@ -85,9 +87,10 @@ on_request(struct evhttp_request *req, void *arg)
 	header_copy(req, "Content-Type", received.type, sizeof(received.type));
 	n = evbuffer_remove(in, received.body, sizeof(received.body) - 1);
 	received.body[n > 0 ? n : 0] = '\0';
-	if (strstr(uri, "long") != NULL) {
-		filler = calloc(1, LONG_BODY);
-		evbuffer_add(out, filler, LONG_BODY);
+	if (strstr(uri, "long") != NULL || strstr(uri, "huge") != NULL) {
+		size = strstr(uri, "huge") != NULL ? HUGE_BODY : LONG_BODY;
+		filler = calloc(1, size);
+		evbuffer_add(out, filler, size);
 		free(filler);
 	} else
 		evbuffer_add_printf(out, "hello");
@@ -283,6 +286,9 @@ check_limits(void)
 	sent(REQUEST_META, "POST", "long", "{}", NULL);
 	CHECK_STR(answered.error, "");
 	CHECK_INT(answered.len, LONG_BODY);
+	sent(REQUEST_META, "POST", "huge", "{}", NULL);
+	CHECK_STR(answered.error, "");
+	CHECK(answered.len > LONG_BODY && answered.len < HUGE_BODY / 2);
 	/* Another limit for the clusters; an error page is cut. */
 	sent(REQUEST_CLUSTERS, "GET", "long", NULL, NULL);
 	CHECK_INT(answered.len, LONG_BODY);

@@ -6,5 +6,5 @@
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/parallel_groups.sh"
 test_begin "damaged spools"
-groups spool.py damage part foreign live admin
+groups spool.py damage part recovery_killed foreign live admin
 test_end

@@ -576,6 +576,36 @@ def part():
             umount(where)
 
 
+def recovery_killed():
+    """A recovery that is killed again and again: no run is missing in the end."""
+    f = Fake(T + "/killed.fake", commit=1).start()
+    f.fault(match="*", action="status", status=503, count=-1, body="away")
+    s = submitter(f, "killed", url=f.url())
+    runs = [new(end=NOW - 500 if i % 3 else 0, script="s" * 1500) for i in range(6000)]
+    for i in range(0, len(runs), 1000):
+        s.tell(*runs[i:i + 1000])
+    s.stop()
+    flip(s.folder + "/spool.db", 4096 * 8, 4096 * 12, 4)
+    s.start(wait=False)
+    c.true("the damage ends it", s.gone(10) is not None)
+    wreck = s.folder + "/spool.db.wreck"
+    under_way = 0
+    for i in range(8):
+        s.start(wait=False)
+        time.sleep(0.02 + 0.04 * i)  # a time of death, not a wait for an event
+        s.kill()
+        under_way += os.path.exists(wreck)
+    c.true("killed in the recovery (%d times)" % under_way, under_way > 0)
+    begin(s)
+    c.true("the recovery ends", s.wait(lambda: not os.path.exists(wreck), 20), os.listdir(s.folder))
+    s.kill()
+    db = sqlite3.connect(s.folder + "/spool.db")
+    found = db.execute("SELECT count(*) FROM run").fetchone()[0]
+    db.close()
+    c.true("all runs are there (%d)" % found, found == len(runs))
+    f.stop()
+
+
 def foreign():
     for what, change in (
             ("a newer version's", "user_version=999"), ("another program's", "application_id=7")):
@@ -608,7 +638,8 @@ def live():
     again("bits flipped in what is read later", f, s, runs, True)
 
 
-GROUPS = {g.__name__: g for g in (kills, full, cap, stubs, reserve, admin, readonly, twice, damage, part, foreign, live)}
+GROUPS = {g.__name__: g for g in (kills, full, cap, stubs, reserve, admin, readonly, twice, damage, part,
+                                  recovery_killed, foreign, live)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

@@ -144,7 +144,7 @@ test_gone(void)
 	sim_answer_late("squeue");
 	CHECK_STR(sim_said(), "");
 	CHECK_STR(cycle(NODE("n1", "MIXED", "2"), "n1\n"), N2_GONE);
-	/* It comes back before it was sent. */
+	/* The node comes back before its state was sent. */
 	begin();
 	(void)cycle(BOTH, "n1\n");
 	sim_pass(60);

@@ -501,8 +501,8 @@ metrics_read(void)
 }
 
 /*
- * What waits at the passive suite is for the other one.  The active suite that
- * cannot list the jobs of cc-backend has an outage.
+ * The other suite delivers the runs that wait at the passive one.  An active suite
+ * that cannot list the jobs of cc-backend has an outage.
  */
 static void
 test_passive_metrics(void)

@@ -486,7 +486,7 @@ put_submitted(struct spool *sp, uint64_t id, int64_t submit, int64_t start,
 	return rc;
 }
 
-/* What the spool has of the CPUs of a run: "4x2: 0-3". */
+/* The CPUs of a run in the spool, as "4x2: 0-3, 0 devices". */
 static const char *
 cpus_stored(struct spool *sp, int64_t row)
 {

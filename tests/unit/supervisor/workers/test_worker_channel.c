@@ -337,7 +337,7 @@ test_resolver_files(void)
 	event_base_free(workers.base);
 }
 
-/* What systemd got since the last call; "" = nothing. */
+/* The message that systemd got since the last call; "" = none. */
 static const char *
 notified(int fd)
 {

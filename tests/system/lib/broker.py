@@ -74,8 +74,11 @@ def core():
     s.tell(*runs)
     whole_soon("killed: REST does not notice", f, runs, 8, ["start"])
     c.soon("status says so", lambda: "no connection" in s.status()["nats"], 15, lambda: s.status()["nats"])
+    # the submitter pauses until the subscriber is there: core NATS keeps nothing for a later one
+    os.kill(s.pid, signal.SIGSTOP)
     b.start()
     client = lab.Client(b.port)
+    os.kill(s.pid, signal.SIGCONT)
     more = [new() for _ in range(3)]
     s.tell(*more)
     c.soon("started again: new ones come by NATS", lambda: len(starts(client, more)) == 3, 60,

@@ -199,8 +199,8 @@ commands_check(struct startup *s)
 	health_bad(&c->ctld, "Slurm's commands are missing");
 	if (!s->complained)
 		log_errorx(
-		    "Slurm's commands are missing in %s: %s; slurmBinDir "
-		    "says where they are",
+		    "Slurm's commands are missing in %s: %s; set slurmBinDir "
+		    "to their directory",
 		    *c->set->bin_dir != '\0' ? c->set->bin_dir : SLURMBINDIR,
 		    info->missing);
 	s->complained = 1;

@@ -259,7 +259,9 @@ report_summary(struct worker *w, struct summary *to)
 	link_status(v->link, &broker);
 	if (broker.away_since != 0)
 		summary_add(to, PROBLEM_NATS, 0, broker.away_since,
-		    "NATS has no connection: %s", broker.why);
+		    "NATS has no connection: %.200s; check the broker and "
+		    "natsServer",
+		    broker.why);
 	/* Lost messages first: the number of problems is limited. */
 	for (k = 0; streams_status(v->streams, k, &st); k++)
 		expired_add(to, k, &st);

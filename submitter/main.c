@@ -204,7 +204,8 @@ ca_write(void)
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd == -1 || (ca != NULL && write(fd, ca, len) != (ssize_t)len))
-		log_warn("cannot write %s", HTTP_CA_PATH);
+		log_warn("cannot write the certificates of the system to %s",
+		    HTTP_CA_PATH);
 	if (fd != -1)
 		close(fd);
 }

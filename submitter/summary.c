@@ -78,7 +78,9 @@ nats_add(const struct submitter *s, struct summary *to)
 	nats_status(s->nats, &st);
 	if (st.broker.away_since != 0)
 		summary_add(to, PROBLEM_NATS, 0, st.broker.away_since,
-		    "NATS has no connection: %s", st.broker.why);
+		    "NATS has no connection: %.200s; check the broker and "
+		    "natsServer",
+		    st.broker.why);
 }
 
 /* At the centre no collector counts the runs without an end. */

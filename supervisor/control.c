@@ -23,27 +23,28 @@
 
 /* Which workers get a request, and which requests only root may send. */
 static const struct {
+	const char *name; /* for a line of the log */
 	unsigned roles;
 	int root;
 } verbs[CTL__COUNT] = {
-	[CTL_STATUS] = { L_ | C_ | R_ | W_ | E_ | V_, 0 },
-	[CTL_QUEUE] = { W_, 0 },
-	[CTL_RETRY] = { W_, 0 },
-	[CTL_DROP] = { W_, 1 },
-	[CTL_SYNC] = { C_ | W_, 0 },
-	[CTL_LOG] = { 0, 0 },
-	[CTL_RELOAD] = { 0, 0 },
-	[CTL_METRICS] = { L_ | C_ | W_ | V_, 0 },
-	[CTL_BACKFILL] = { W_ | V_, 0 },
-	[CTL_SPOOL] = { W_, 0 },
-	[CTL_REPAIR] = { W_, 1 },
-	[CTL_CHECK] = { 0, 1 },
-	[CTL_GPUS] = { C_ | W_, 0 },
-	[CTL_EXPLAIN] = { W_, 0 },
-	[CTL_EXPLAIN_SLURM] = { C_ | V_, 0 },
-	[CTL_HISTORY] = { W_, 0 },
-	[CTL_WARNINGS] = { 0, 0 },
-	[CTL_JOB_PART] = { C_, 0 },
+	[CTL_STATUS] = { "status", L_ | C_ | R_ | W_ | E_ | V_, 0 },
+	[CTL_QUEUE] = { "queue", W_, 0 },
+	[CTL_RETRY] = { "retry", W_, 0 },
+	[CTL_DROP] = { "drop", W_, 1 },
+	[CTL_SYNC] = { "sync", C_ | W_, 0 },
+	[CTL_LOG] = { "log", 0, 0 },
+	[CTL_RELOAD] = { "reload", 0, 0 },
+	[CTL_METRICS] = { "metrics", L_ | C_ | W_ | V_, 0 },
+	[CTL_BACKFILL] = { "backfill", W_ | V_, 0 },
+	[CTL_SPOOL] = { "spool", W_, 0 },
+	[CTL_REPAIR] = { "repair", W_, 1 },
+	[CTL_CHECK] = { "check", 0, 1 },
+	[CTL_GPUS] = { "gpus", C_ | W_, 0 },
+	[CTL_EXPLAIN] = { "explain", W_, 0 },
+	[CTL_EXPLAIN_SLURM] = { "explain", C_ | V_, 0 },
+	[CTL_HISTORY] = { "history", W_, 0 },
+	[CTL_WARNINGS] = { "warnings", 0, 0 },
+	[CTL_JOB_PART] = { "explain", C_, 0 },
 };
 
 static void request_next_worker(struct client *c);
@@ -113,9 +114,9 @@ request_begin(struct client *c)
 	}
 	if (!ctl_user_allowed(&c->control->users, c->uid,
 		is_destructive(&c->req))) {
-		log_warnx("admin tool: request %u of user %u is refused: only "
-			  "root may send it",
-		    c->req.verb, (unsigned)c->uid);
+		log_warnx("admin tool: the request `%s` of user %u is refused: "
+			  "only root may send it",
+		    verbs[c->req.verb].name, (unsigned)c->uid);
 		client_reply(c, CTL_DENIED, "only root may do that");
 		return;
 	}
@@ -333,7 +334,7 @@ control_open(struct supervisor *sup)
 	control_users_update(sup);
 	return 0;
 fail:
-	log_errorx("control socket: out of memory");
+	log_errorx("admin socket: out of memory");
 	if (control != NULL && control->accepting != NULL)
 		event_free(control->accepting);
 	free(control);

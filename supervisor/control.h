@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control socket of the admin tool: its connections (control_client.c) and
+ * The admin socket: its connections (control_client.c) and
  * its requests (control.c).
  */
 #ifndef SUPERVISOR_CONTROL_H

@@ -74,7 +74,7 @@ supervisor_workers_libworkers_a_SOURCES = \
 	supervisor/workers/worker_channel.c \
 	supervisor/workers/workers.h
 
-# Reload, control socket, status, shutdown.
+# Reload, admin socket, status, shutdown.
 noinst_LIBRARIES += supervisor/libsupervisor.a
 supervisor_libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 supervisor_libsupervisor_a_SOURCES = \

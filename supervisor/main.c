@@ -322,11 +322,13 @@ serve(struct supervisor *sup)
 static void
 on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
 {
+	struct supervisor *sup = arg;
+
 	if (checklist_began())
 		return;
-	log_errorx("the workers do not answer; the configuration is not "
-		   "checked");
-	shutdown_begin(arg, "no answer", 1);
+	log_errorx("no answer of %s: the configuration is not checked",
+	    children_text(&sup->workers, 1));
+	shutdown_begin(sup, "no answer", 1);
 }
 
 /*

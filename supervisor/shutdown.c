@@ -16,7 +16,7 @@
 
 /*
  * In order, with the grace of each; the sum is below five seconds, also because
- * the receiver stands for listener, collector and runner.
+ * the receiver replaces listener, collector and runner.
  */
 static const struct {
 	enum role role;
@@ -37,7 +37,8 @@ on_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct supervisor *sup = arg;
 
-	log_warnx("a worker does not end after SIGKILL; the supervisor exits");
+	log_warnx("%s did not end after SIGKILL; the supervisor exits",
+	    children_text(&sup->workers, 0));
 	event_base_loopbreak(sup->base);
 }
 

@@ -86,7 +86,7 @@ struct supervisor {
 	time_t reload_time;
 	int reload_failed;	      /* the last one was refused */
 	char unsafe[UNSAFE_TEXT_MAX]; /* a file that others can change, or "" */
-	struct control *control;      /* control socket, or NULL */
+	struct control *control;      /* admin socket, or NULL */
 	struct overview *overview;    /* of summary.c, or NULL */
 	long long started_ms;	      /* clock_ms() */
 	int conf_committed;	      /* all agreed to the first one */
@@ -156,8 +156,14 @@ int checklist_began(void);
 extern const struct child_ops child_ops;
 /* Waits for every process that has ended. */
 void children_reap(struct supervisor *sup);
+/*
+ * The workers that run, for a line of the log: "collector (4711), runner (4712)".
+ * unanswered: only those that have not accepted a configuration.  "the workers" if
+ * there is none.  Valid until the next call.
+ */
+const char *children_text(const struct workers *w, int unanswered);
 
-/* control.c: the control socket of the admin tool. */
+/* control.c: the admin socket. */
 int control_open(struct supervisor *sup);
 void control_close(struct supervisor *sup);
 /* Rows and ends that workers answered. */

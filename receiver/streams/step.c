@@ -126,8 +126,9 @@ static void
 begin_again(struct stream *st, const char *why)
 {
 	log_about(LOG_ID_NONE, st->cluster, 0);
-	log_warnx("stream %s: %s; it is read from its begin, known runs do not "
-		  "change",
+	log_warnx(
+	    "stream %s: %s; it is read from its first message, known runs do not "
+	    "change",
 	    st->name, why);
 	st->renewed = (int64_t)time(NULL);
 	snprintf(st->loss, sizeof(st->loss),

@@ -678,11 +678,13 @@ refused_token_add(const struct breaker *g, struct summary *to, int64_t since)
 
 	if (token_stage(e, time(NULL)) == TOKEN_EXPIRED)
 		summary_add(to, PROBLEM_BACKEND, 0, since,
-		    "cc-backend refuses the token, which expired at %s: %.180s",
+		    "cc-backend refuses the token, which expired at %s: "
+		    "%.120s; " TOKEN_REMEDY,
 		    time_text(e->expires), g->why);
 	else
 		summary_add(to, PROBLEM_BACKEND, 0, since,
-		    "cc-backend refuses the token: %.200s", g->why);
+		    "cc-backend refuses the token: %.200s; " TOKEN_REMEDY,
+		    g->why);
 }
 
 void

@@ -10,8 +10,6 @@
 #include "submitter/base/context.h"
 #include "submitter/net/http.h"
 
-#define REMEDY "store a new token and run `cc-slurm-adapterctl reload`"
-
 static enum token_stage reported; /* of the token in force */
 /* A clock that moves around a limit must not fill the log. */
 static struct log_limit said_soon, said_expired, said_valid;
@@ -33,11 +31,11 @@ expiry_log(struct submitter *s, enum token_stage stage,
 	if (stage == TOKEN_EXPIRED)
 		log_limited(&said_expired, log_errorx,
 		    "the token for cc-backend at %s expired at %s, %s ago: "
-		    "cc-backend refuses all requests, and all runs are kept; " REMEDY,
+		    "cc-backend refuses all requests, and all runs are kept; " TOKEN_REMEDY,
 		    where, when, duration_text(-left));
 	else if (stage > reported)
 		log_limited(&said_soon, log_warnx,
-		    "the token for cc-backend at %s expires at %s, in %s; " REMEDY,
+		    "the token for cc-backend at %s expires at %s, in %s; " TOKEN_REMEDY,
 		    where, when, duration_text(left));
 	else
 		log_limited(&said_valid, log_notice,
@@ -66,10 +64,10 @@ token_watch_summary(struct submitter *s, struct summary *to, int64_t now)
 
 	if (stage == TOKEN_EXPIRED)
 		summary_add(to, PROBLEM_TOKEN, 0, e->expires,
-		    "the token for cc-backend has expired; " REMEDY);
+		    "the token for cc-backend has expired; " TOKEN_REMEDY);
 	else if (stage != TOKEN_VALID)
 		summary_add(to, PROBLEM_TOKEN, 0, 0,
-		    "the token for cc-backend expires at %s; " REMEDY,
+		    "the token for cc-backend expires at %s; " TOKEN_REMEDY,
 		    time_text(e->expires));
 }
 

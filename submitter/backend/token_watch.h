@@ -8,6 +8,9 @@
 
 #include <stdint.h>
 
+/* The end of a problem of `status`. */
+#define TOKEN_REMEDY "store a new token and run `cc-slurm-adapterctl reload`"
+
 struct submitter;
 struct summary;
 

@@ -58,7 +58,7 @@ struct setup {
 	int listen_tcp;		 /* it is a TCP socket */
 	char *listen_path;	 /* owned, NULL for TCP */
 	unsigned listen_repairs; /* times that the sockets were made again */
-	int ctl_fd;		 /* socket of the admin tool, -1 = none */
+	int ctl_fd;		 /* admin socket, -1 = none */
 	dev_t ctl_dev;		 /* its file */
 	ino_t ctl_ino;
 	int metrics_fd;	    /* socket of the exporter, -1 = none */
@@ -102,7 +102,7 @@ char *spool_path_choose(const char *last_run, int is_first_start);
 /* wanted_workers.c */
 /*
  * 1 when this configuration has the worker: the exporter needs metricsListen;
- * with source "stream" the receiver stands for listener, collector and runner.
+ * with source "stream" the receiver replaces listener, collector and runner.
  */
 int worker_is_wanted(const struct conf *conf, enum role role);
 

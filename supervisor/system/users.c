@@ -21,6 +21,22 @@
 /* User and group of slurmctld when slurm.conf does not set SlurmUser. */
 #define SLURM "slurm"
 
+/* The key that names the user of a worker. */
+static const enum conf_key user_keys[ROLE__COUNT] = {
+	[ROLE_LISTENER] = CONF_LISTENER_USER,
+	[ROLE_COLLECTOR] = CONF_COLLECTOR_USER,
+	[ROLE_RUNNER] = CONF_SLURM_USER,
+	[ROLE_SUBMITTER] = CONF_SUBMITTER_USER,
+	[ROLE_EXPORTER] = CONF_EXPORTER_USER,
+	[ROLE_RECEIVER] = CONF_RECEIVER_USER,
+};
+
+static const char *
+user_key(int role)
+{
+	return conf_rule(user_keys[role])->name;
+}
+
 static void
 identity_self(struct identity *id)
 {
@@ -97,7 +113,7 @@ slurm_user(struct setup *setup, const struct conf *conf)
 	if (identity_of(id, copy) == -1) {
 		log_errorx("user %s, who runs Slurm's commands, does not "
 			   "exist: set slurmUser to the user with the operator "
-			   "right, or run systemd-sysusers",
+			   "permission, or run systemd-sysusers",
 		    copy);
 		return -1;
 	}
@@ -114,10 +130,9 @@ slurm_user(struct setup *setup, const struct conf *conf)
 
 /* With sandbox off, the service users need not exist. */
 static int
-service_user(struct setup *setup, const struct conf *conf, enum role role,
-    enum conf_key key)
+service_user(struct setup *setup, const struct conf *conf, enum role role)
 {
-	const char *name = conf_str(conf, key);
+	const char *name = conf_str(conf, user_keys[role]);
 	struct identity *id = &setup->identity[role];
 
 	if (identity_of(id, name) == 0 && id->uid != 0)
@@ -133,22 +148,30 @@ service_user(struct setup *setup, const struct conf *conf, enum role role,
 	    "user %s (%s) does not exist or is root: run "
 	    "systemd-sysusers, which creates the user from the installed "
 	    "sysusers.d file, or useradd --system %s",
-	    name, conf_rule(key)->name, name);
+	    name, user_key(role), name);
 	return -1;
 }
 
+/* 0, or -1 (logged): processes of one user can read each other's memory. */
 static int
 users_differ(const struct setup *p, const struct conf *conf)
 {
 	int a, b;
 
+	if (p->mode == SANDBOX_OFF)
+		return 0;
 	for (a = WORKER_FIRST; a <= WORKER_LAST; a++)
 		for (b = a + 1; b <= WORKER_LAST; b++)
 			if (worker_is_wanted(conf, (enum role)a) &&
 			    worker_is_wanted(conf, (enum role)b) &&
-			    p->identity[a].uid == p->identity[b].uid)
-				return p->mode == SANDBOX_OFF;
-	return 1;
+			    p->identity[a].uid == p->identity[b].uid) {
+				log_errorx("%s and %s are the same user (%u): "
+					   "set different users",
+				    user_key(a), user_key(b),
+				    (unsigned)p->identity[a].uid);
+				return -1;
+			}
+	return 0;
 }
 
 static void
@@ -198,20 +221,12 @@ hook_group(const struct setup *p)
 static int
 service_users(struct setup *setup, const struct conf *conf)
 {
-	static const struct {
-		enum role role;
-		enum conf_key key;
-	} users[] = { { ROLE_LISTENER, CONF_LISTENER_USER },
-		{ ROLE_COLLECTOR, CONF_COLLECTOR_USER },
-		{ ROLE_SUBMITTER, CONF_SUBMITTER_USER },
-		{ ROLE_EXPORTER, CONF_EXPORTER_USER },
-		{ ROLE_RECEIVER, CONF_RECEIVER_USER } };
-	size_t i;
+	int role;
 
-	for (i = 0; i < sizeof(users) / sizeof(users[0]); i++)
-		if (worker_is_wanted(conf, users[i].role) &&
-		    service_user(setup, conf, users[i].role, users[i].key) ==
-			-1)
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		if (role != ROLE_RUNNER &&
+		    worker_is_wanted(conf, (enum role)role) &&
+		    service_user(setup, conf, (enum role)role) == -1)
 			return -1;
 	return 0;
 }
@@ -234,12 +249,8 @@ users_resolve(struct setup *setup, const struct conf *conf)
 		return -1;
 	if (service_users(setup, conf) == -1)
 		return -1;
-	if (!users_differ(setup, conf)) {
-		log_errorx("slurmUser, listenerUser, collectorUser, "
-			   "submitterUser, exporterUser and receiverUser must "
-			   "be different users");
+	if (users_differ(setup, conf) == -1)
 		return -1;
-	}
 	setup->dir_gid = hook_group(setup);
 	return 0;
 }

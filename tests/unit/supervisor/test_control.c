@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control socket with hostile users and workers: ctlUsers cannot occupy
+ * The admin socket with hostile users and workers: ctlUsers cannot occupy
  * root's places, a worker's rows of status are about itself, and the deaths of
  * two workers end all requests that wait for them.
  */

@@ -33,7 +33,7 @@ ctl_cluster_missing(struct site *site, const char *name, char *buf, size_t size)
 		return 1;
 	}
 	len = (size_t)snprintf(buf, size,
-	    "another cluster: this suite does not read cluster %.*s; it reads",
+	    "another cluster: this daemon does not read cluster %.*s; it reads",
 	    CLUSTER_MAX - 1, name);
 	for (i = 0; i < site->n && len < size; i++)
 		len += (size_t)snprintf(buf + len, size - len, "%s %s",

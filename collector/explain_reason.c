@@ -95,7 +95,7 @@ unknown_reason(const struct cluster *c, const struct job_facts *f,
 
 	if (c->permission == PERMISSION_NONE) {
 		snprintf(a->reason, sizeof(a->reason),
-		    "the operator right is missing: Slurm shows jobs of other "
+		    "the operator permission is missing: Slurm shows jobs of other "
 		    "users only to operators, and does not show this job to "
 		    "user %s",
 		    c->slurm.user);

@@ -239,7 +239,7 @@ outage_print(struct explain *x, const struct spool_run *run, enum dest dest)
 		return;
 	if (role_is_passive(s))
 		row(x, &run->key, 0, "waits",
-		    "this suite sends nothing now: another suite is active, or "
+		    "this daemon sends nothing now: another daemon is active, or "
 		    "the first list of cc-backend's jobs is awaited");
 	if (dest == DEST_REST && !breaker_reaches(s->breaker)) {
 		snprintf(text, sizeof(text), "cc-backend: %s",

@@ -63,7 +63,7 @@ ok_write(struct text *t, const struct attention *a, int64_t now)
 		text_add(t, "%u cluster%s, ", a->clusters,
 		    a->clusters == 1 ? "" : "s");
 	if (a->standby)
-		text_add(t, "standby: the other side sends, ");
+		text_add(t, "standby: the other daemon sends, ");
 	text_add(t, "%s job%s running, ", count_text(a->running),
 	    a->running == 1 ? "" : "s");
 	waiting_add(t, a);

@@ -62,7 +62,7 @@ struct summary {
 	uint64_t rejected; /* runs that cc-backend rejected */
 	uint64_t lost;	   /* runs whose threads and GPUs are lost */
 	int64_t last_job;  /* epoch of the last record of a run; 0 = none */
-	uint8_t standby;   /* 1: the other side sends */
+	uint8_t standby;   /* 1: the other daemon sends */
 	uint32_t more;	   /* problems that did not fit */
 	uint32_t n;
 	struct problem problems[SUMMARY_PROBLEMS_MAX];

@@ -166,7 +166,7 @@ review_end(struct failover *b)
 	}
 	b->reviewed = 1;
 	role_update(b);
-	log_notice("this suite is active now: %s; the other suite has "
+	log_notice("this daemon is active now: %s; the other daemon has "
 		   "delivered %u runs",
 	    b->centre ? "its centre has the lease" :
 			"its slurmctld is the active one",
@@ -255,8 +255,8 @@ failover_frame(struct failover *b, struct reader *r)
 	role_update(b);
 	b->tries = 0;
 	if (!active)
-		log_notice("standby: another slurmctld is active; this suite "
-			   "stores runs, the other suite sends them");
+		log_notice("standby: another slurmctld is active; this daemon "
+			   "stores runs, the other daemon sends them");
 	timer_after(b->timer,
 	    active ? 0 :
 		     1000 * conf_int(&b->s->w->conf, CONF_CC_POLL_INTERVAL));

@@ -150,7 +150,7 @@ oldest=$(sacct -X -D -a -n -P -S 1970-01-02 -o jobidraw | sort -n | head -n 1)
 is "a job that Slurm does not know" tells 999999 "reason +unknown to Slurm: neither slurmctld nor accounting has this job in cluster alpha" \
     "\\(oldest job in accounting: $oldest, submitted 20"
 explain --cluster beta "${good[0]}"
-is "a job of another cluster" grep -q "reason .*another cluster: this suite does not read cluster beta; it reads alpha" "$T/explain"
+is "a job of another cluster" grep -q "reason .*another cluster: this daemon does not read cluster beta; it reads alpha" "$T/explain"
 is "several jobs at once" explain "${good[@]}" "${pending[@]}"
 is "(each once)" [ "$(grep -c '^job ' "$T/explain")" = $((${#good[@]} + ${#pending[@]})) ] ||
     grep -A2 "^job " "$T/explain"

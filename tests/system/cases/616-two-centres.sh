@@ -60,7 +60,7 @@ centre_up a
 is "the first centre takes the lease" wait_for 30 active a
 centre_up b
 is "the other one is the standby" wait_for 30 side b 'standby: .* is active since'
-is "its first line says so" eval '"$CTL" -c "$T/etc/b.json" status | head -n 1 | grep -q "standby: the other side sends"'
+is "its first line says so" eval '"$CTL" -c "$T/etc/b.json" status | head -n 1 | grep -q "standby: the other daemon sends"'
 # a bucket with one replica is a warning
 is "-test shows the holder of the lease" eval \
     '"$ADAPTER" -daemon -test -config "$T/etc/a.json" 2>&1 | grep -q "^warn lease of the active centre: $(uname -n) has it since .*; its bucket has 1 replica; run: nats stream edit"'

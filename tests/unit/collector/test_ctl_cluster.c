@@ -65,7 +65,7 @@ main(void)
 	CHECK_STR(sync_of("", "alpha"),
 	    "error: Slurm has not been queried yet");
 	CHECK_STR(sync_of("alpah", "alpha"),
-	    "error: another cluster: this suite does not read cluster alpah; it "
+	    "error: another cluster: this daemon does not read cluster alpah; it "
 	    "reads alpha");
 	CHECK_STR(sync_of("alpha", ""),
 	    "error: cluster alpha is not known yet: Slurm has not been queried "

@@ -128,7 +128,7 @@ test_unknown(void)
 	snprintf(facts.dbd_error, sizeof(facts.dbd_error), "exit status 1");
 	expect("slurmdbd does not answer", "none");
 	c->permission = PERMISSION_NONE;
-	expect("the operator right is missing", "adminlevel=Operator");
+	expect("the operator permission is missing", "adminlevel=Operator");
 	facts.not_ready = 1;
 	expect("Slurm was not queried yet", "");
 }

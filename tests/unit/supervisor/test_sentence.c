@@ -56,7 +56,7 @@ test_ok(void)
 	a.standby = 1;
 	a.last_job = NOW;
 	CHECK_STR(sentence(SENTENCE_MAX),
-	    "OK: 6 processes, standby: the other side sends, 1 job running, "
+	    "OK: 6 processes, standby: the other daemon sends, 1 job running, "
 	    "1 run waits, last job less than 1 s ago");
 	a.last_job = NOW + 3; /* a clock that was set back */
 	CHECK(strstr(sentence(SENTENCE_MAX), "1 run waits, last job at 20") !=

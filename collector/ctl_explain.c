@@ -71,8 +71,8 @@ finish(struct explain_slurm *v, enum ctl_status status, const char *text)
 }
 
 /*
- * All is known about the job in this cluster: tells it.  The next one begins in
- * the event loop: jobs about which nothing is asked must not fill the stack.
+ * All is known about the job in this cluster: reports it.  The event loop begins
+ * the next job: a recursion over jobs without a query could overflow the stack.
  */
 static void
 job_end(struct explain_slurm *v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The receiver: at the centre of a fan-in, only this process connects to NATS.
- * The receiver stands for listener, collector and runner: it reads the runs
+ * The receiver replaces listener, collector and runner: it reads the runs
  * that other hosts have published and sends them to the submitter.  The
  * receiver has no token of cc-backend, executes nothing and opens no file.
  */

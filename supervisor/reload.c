@@ -20,8 +20,9 @@
 
 #define RELOAD_TIMEOUT_S 15 /* for the answers of all workers */
 /*
- * The receiver takes other clusters as it runs.  Receiver and submitter together
- * would lose the lease of the active centre: each continues that of the other.
+ * The receiver applies `clusters` without a restart.  If it restarted together with
+ * the submitter, the active centre would lose its lease: each of the two gets the
+ * lease back from the other.
  */
 #define RESTART_ROLES \
 	(1u << ROLE_LISTENER | 1u << ROLE_COLLECTOR | 1u << ROLE_RUNNER | \

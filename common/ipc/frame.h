@@ -49,11 +49,15 @@ int frame_wait(int fd, short what, long long end);
 
 /*
  * Without an event loop: reads exactly one frame, blocking for at most
- * timeout_ms.  *payload is owned by the caller.  0, or -1 with errno.
+ * timeout_ms.  The caller owns *payload and *passed_fd (-1 = none).  0, or -1 with
+ * errno.
  */
 int frame_read(int fd, enum role self, enum role peer, struct msg_header *h,
     uint8_t **payload, int *passed_fd, int timeout_ms);
-/* Writes one frame, blocking for at most 5 s; borrows fd_to_pass. */
+/*
+ * Writes one frame, blocking for at most 5 s; borrows fd_to_pass (-1 = none).  0,
+ * or -1 (errno is set when the socket failed).
+ */
 int frame_write(int fd, enum role self, enum role peer, enum msg_type type,
     uint64_t id, const struct writer *w, int fd_to_pass);
 

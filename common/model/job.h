@@ -171,9 +171,9 @@ void job_read(struct reader *r, struct job *job);
  */
 int job_merge(struct job *into, struct job *from);
 /*
- * The clock was set back while the run of that start and of the same submission
- * ran, to before its start: slurmdbd shows the end of such a run also as its
- * start.  Both times are epoch.
+ * start, epoch s: of a known run of the same submission.  1 when job is this run
+ * with a wrong start, because the clock was set back to before the start while the
+ * run ran: slurmdbd then shows the end as the start.  Else 0.
  */
 int job_is_set_back(const struct job *job, int64_t start);
 

@@ -136,8 +136,8 @@ enum msg_type {
 	 */
 	MSG_DRAIN,
 	/*
-	 * the answer: none is under way; u8: 1 = each one of these ms had its
-	 * answer
+	 * the answer: none is under way; u8: 1 = every one that was sent within
+	 * these ms was answered
 	 */
 	MSG_DRAINED,
 	MSG__COUNT

@@ -175,9 +175,9 @@ fetch_status(struct stream *st, const struct link_message *m)
 	if (m->status == 100)
 		return; /* a heartbeat of the broker */
 	/*
-	 * nats-server since 2.10: all messages of a request are on the way.  From a
-	 * stream with replicas they come after this, and it may come after the next
-	 * request: the messages end their request.
+	 * nats-server sends this since 2.10 at the end of a request.  With replicas
+	 * it can come before the last messages, or after the next request.  So the
+	 * messages end a request, not this.
 	 */
 	if (m->status == 409 && strcmp(m->status_text, "Batch Completed") == 0)
 		return;

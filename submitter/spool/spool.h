@@ -283,7 +283,8 @@ int spool_watermark(struct spool *sp, const char *cluster, int64_t until);
 /* share.c: bytes of the runs of each cluster, at the centre of a fan-in */
 
 /*
- * Counts them from now on; before the first change, later calls do nothing.
+ * Counts the bytes of each cluster from now on.  Call it before the first change;
+ * later calls do nothing.
  * Reads all runs when the stored sums are not those of the last commit.  0, or
  * -1 on an error of the file.
  */
@@ -382,8 +383,8 @@ int spool_find(struct spool *sp, const struct run_key *key,
 /* 1 when the run is done and has a tombstone. */
 int spool_is_done(struct spool *sp, const struct run_key *key);
 /*
- * A record that is read is in this page meanwhile, so that a record that crashes
- * its reader is quarantined, and not another one.  Borrows both pointers; *page
+ * While a record is read, its run is in this page, so that a crash of the reader
+ * quarantines this run and no other.  Borrows both pointers; *page
  * may be NULL, and may change.
  */
 void spool_inflight(struct spool *sp, struct inflight *const *page);

@@ -59,7 +59,7 @@ static const char help[] =
     "    \twhich is the argument after it, as one of this daemon\n"
     "  -socket string\n"
     "    \taddress to which the hook client sends its message,\n"
-    "    \tunix:PATH or tcp:HOST:PORT\n"
+    "    \tPATH, unix:PATH, tcp:HOST:PORT, tcp4:... or tcp6:...\n"
     "    \t(default: prepSockConnectPath of the configuration)\n"
     "  -test\n"
     "    \tcheck the configuration, Slurm, cc-backend and this host,\n"

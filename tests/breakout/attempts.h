@@ -22,7 +22,7 @@ struct targets {
 	const char *config; /* the files with secrets */
 	const char *secret;
 	const char *spool;
-	const char *ctl;    /* the control socket */
+	const char *ctl;    /* the admin socket */
 	const char *stream; /* path of a UNIX socket of any user */
 	const char *datagram;
 	const char *abstract; /* name of a datagram socket */

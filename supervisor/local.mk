@@ -52,6 +52,7 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/recent_warnings.c \
 	supervisor/system/recent_warnings.h \
 	supervisor/system/sandbox_paths.c \
+	supervisor/system/script_check.c \
 	supervisor/system/sd_notify.c \
 	supervisor/system/slurm_user.c \
 	supervisor/system/sockets.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checks of -test on this host: the spool, the socket of the hooks, and
- * whether the scripts of slurmctld call the hook.  Nothing is changed, and no
+ * The checks of -test on this host: the spool, the socket of the hooks, and the
+ * scripts of slurmctld (script_check.c).  Nothing is changed, and no
  * connection is made: a running daemon does not notice the test.
  */
 #include "config.h"
@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <limits.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -23,10 +22,7 @@
 #include "supervisor/config/config_file.h"
 #include "supervisor/system/system.h"
 
-#define HOOK_NAME   "cc-slurm-adapter"
-#define SCRIPT_MAX  (256u * 1024) /* bytes of a script that are read */
-#define SCRIPTS_MAX 64		  /* of one key of slurm.conf */
-#define GIB	    (1024.0 * 1024 * 1024)
+#define GIB (1024.0 * 1024 * 1024)
 
 struct host_check {
 	const struct setup *setup;
@@ -293,112 +289,6 @@ socket_check(const struct host_check *h)
 		unix_check(h, a.path);
 }
 
-/* --- the scripts of slurmctld --- */
-
-/* 1 when a line that is no comment contains the name of the hook. */
-static int
-text_calls_hook(char *text)
-{
-	char *line, *rest = text;
-
-	while ((line = strsep(&rest, "\n")) != NULL)
-		if (line[strspn(line, " \t")] != '#' &&
-		    strstr(line, HOOK_NAME) != NULL)
-			return 1;
-	return 0;
-}
-
-/* 1 when the script calls the hook, 0 when not, -1 with errno. */
-static int
-script_calls_hook(const char *path)
-{
-	const char *name = strrchr(path, '/');
-	char *text;
-	ssize_t n = -1;
-	int fd, rc = -1;
-
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1)
-		return -1;
-	text = malloc(SCRIPT_MAX + 1);
-	if (text != NULL)
-		n = read(fd, text, SCRIPT_MAX);
-	close(fd);
-	if (n >= 0) {
-		text[n] = '\0';
-		rc = text_calls_hook(text) ||
-		    (name != NULL && strcmp(name + 1, HOOK_NAME) == 0);
-	}
-	free(text);
-	return rc;
-}
-
-/*
- * Checks all scripts of one key: 1 when one of them calls the hook.  *error is 0
- * when one of them is readable, else errno.
- */
-static int
-scripts_call_hook(char *value, int *error)
-{
-	glob_t found;
-	char *path;
-	size_t i;
-	int rc, calls = 0;
-
-	*error = ENOENT;
-	while (!calls && (path = strsep(&value, ",")) != NULL) {
-		if (glob(path, GLOB_NOCHECK, NULL, &found) != 0)
-			continue;
-		for (i = 0; i < found.gl_pathc && i < SCRIPTS_MAX; i++) {
-			rc = script_calls_hook(found.gl_pathv[i]);
-			if (*error != 0)
-				*error = rc == -1 ? errno : 0;
-			calls |= rc == 1;
-		}
-		globfree(&found);
-	}
-	return calls;
-}
-
-static void
-script_check(const struct host_check *h, const char *key, const char *value)
-{
-	char *copy = strdup(value);
-	int error = ENOMEM,
-	    calls = copy != NULL && scripts_call_hook(copy, &error);
-
-	if (*value == '\0')
-		fprintf(h->out,
-		    "warn %s is not set: short jobs are found later, without "
-		    "threads and GPUs; in slurm.conf, set %s=%s/prep-hook.sh, "
-		    "then run: scontrol reconfigure\n",
-		    key, key, h->setup->program_dir);
-	else if (calls)
-		fprintf(h->out, "ok %s calls this hook (%s)\n", key, value);
-	else if (error != 0)
-		fprintf(h->out,
-		    "warn %s=%s cannot be read on this host: %s; run this test "
-		    "on the host of slurmctld\n",
-		    key, value, strerror(error));
-	else
-		fprintf(h->out,
-		    "warn %s=%s does not call " HOOK_NAME
-		    "; add this line to the script: %s/prep-hook.sh\n",
-		    key, value, h->setup->program_dir);
-	free(copy);
-}
-
-static void
-plugin_check(const struct host_check *h, const char *value)
-{
-	if (strstr(value, "script") == NULL)
-		fprintf(h->out,
-		    "warn PrEpPlugins=%s: slurmctld runs no scripts; in "
-		    "slurm.conf, add prep/script to PrEpPlugins, then run: "
-		    "scontrol reconfigure\n",
-		    value);
-}
-
 void
 host_check(const struct setup *setup, const struct conf *conf,
     char *const *hooks, size_t n, FILE *out)
@@ -407,21 +297,10 @@ host_check(const struct setup *setup, const struct conf *conf,
 		.conf = conf,
 		.daemon = pidfile_holder(conf_str(conf, CONF_PID_FILE)),
 		.out = out };
-	const char *equals;
-	char key[64];
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		equals = strchr(hooks[i], '=');
-		if (equals == NULL || equals - hooks[i] >= (int)sizeof(key))
-			continue;
-		snprintf(key, sizeof(key), "%.*s", (int)(equals - hooks[i]),
-		    hooks[i]);
-		if (strcmp(key, "PrEpPlugins") == 0)
-			plugin_check(&h, equals + 1);
-		else
-			script_check(&h, key, equals + 1);
-	}
+	for (i = 0; i < n; i++)
+		scripts_check(setup, hooks[i], out);
 	spool_check(&h);
 	if (worker_is_wanted(conf, ROLE_LISTENER))
 		socket_check(&h);

@@ -175,6 +175,8 @@ long pidfile_holder(const char *path);
  */
 void host_check(const struct setup *setup, const struct conf *conf,
     char *const *hooks, size_t n, FILE *out);
+/* script_check.c: the line about one of the hooks. */
+void scripts_check(const struct setup *setup, const char *hook, FILE *out);
 
 /* capabilities.c: the supervisor's own rights. */
 void capabilities_reduce(const struct setup *setup);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The check of -test on the scripts of slurmctld: do PrologSlurmctld and
+ * EpilogSlurmctld call the hook, as far as this host shows it?
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/system/system.h"
+
+#define HOOK_NAME   "cc-slurm-adapter"
+#define SCRIPT_MAX  (256u * 1024) /* bytes of a script that are read */
+#define SCRIPTS_MAX 64		  /* of one key of slurm.conf */
+
+/* 1 when a line that is no comment contains the name of the hook. */
+static int
+text_calls_hook(char *text)
+{
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (line[strspn(line, " \t")] != '#' &&
+		    strstr(line, HOOK_NAME) != NULL)
+			return 1;
+	return 0;
+}
+
+/* 1 when the script calls the hook, 0 when not, -1 with errno. */
+static int
+script_calls_hook(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char *text;
+	ssize_t n = -1;
+	int fd, rc = -1;
+
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1)
+		return -1;
+	text = malloc(SCRIPT_MAX + 1);
+	if (text != NULL)
+		n = read(fd, text, SCRIPT_MAX);
+	close(fd);
+	if (n >= 0) {
+		text[n] = '\0';
+		rc = text_calls_hook(text) ||
+		    (name != NULL && strcmp(name + 1, HOOK_NAME) == 0);
+	}
+	free(text);
+	return rc;
+}
+
+/*
+ * Checks all scripts of one key: 1 when one of them calls the hook.  *error is 0
+ * when one of them is readable, else errno.
+ */
+static int
+scripts_call_hook(char *value, int *error)
+{
+	glob_t found;
+	char *path;
+	size_t i;
+	int rc, calls = 0;
+
+	*error = ENOENT;
+	while (!calls && (path = strsep(&value, ",")) != NULL) {
+		if (glob(path, GLOB_NOCHECK, NULL, &found) != 0)
+			continue;
+		for (i = 0; i < found.gl_pathc && i < SCRIPTS_MAX; i++) {
+			rc = script_calls_hook(found.gl_pathv[i]);
+			if (*error != 0)
+				*error = rc == -1 ? errno : 0;
+			calls |= rc == 1;
+		}
+		globfree(&found);
+	}
+	return calls;
+}
+
+static void
+script_check(const struct setup *setup, FILE *out, const char *key,
+    const char *value)
+{
+	char *copy = strdup(value);
+	int error = ENOMEM,
+	    calls = copy != NULL && scripts_call_hook(copy, &error);
+
+	if (*value == '\0')
+		fprintf(out,
+		    "warn %s is not set: short jobs are found later, without "
+		    "threads and GPUs; in slurm.conf, set %s=%s/prep-hook.sh, "
+		    "then run: scontrol reconfigure\n",
+		    key, key, setup->program_dir);
+	else if (calls)
+		fprintf(out, "ok %s calls this hook (%s)\n", key, value);
+	else if (error != 0)
+		fprintf(out,
+		    "warn %s=%s cannot be read on this host: %s; run this test "
+		    "on the host of slurmctld\n",
+		    key, value, strerror(error));
+	else
+		fprintf(out,
+		    "warn %s=%s does not call " HOOK_NAME
+		    "; add this line to the script: %s/prep-hook.sh\n",
+		    key, value, setup->program_dir);
+	free(copy);
+}
+
+static void
+plugin_check(FILE *out, const char *value)
+{
+	if (strstr(value, "script") == NULL)
+		fprintf(out,
+		    "warn PrEpPlugins=%s: slurmctld runs no scripts; in "
+		    "slurm.conf, add prep/script to PrEpPlugins, then run: "
+		    "scontrol reconfigure\n",
+		    value);
+}
+
+void
+scripts_check(const struct setup *setup, const char *hook, FILE *out)
+{
+	const char *equals = strchr(hook, '=');
+	char key[64];
+
+	if (equals == NULL || equals - hook >= (int)sizeof(key))
+		return;
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - hook), hook);
+	if (strcmp(key, "PrEpPlugins") == 0)
+		plugin_check(out, equals + 1);
+	else
+		script_check(setup, out, key, equals + 1);
+}

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The check of -test on the scripts of slurmctld: do PrologSlurmctld and
- * EpilogSlurmctld call the hook, as far as this host shows it?
+ * EpilogSlurmctld call the hook, and can slurmctld execute them, as far as this
+ * host shows it?  slurmctld requeues each job whose PrologSlurmctld it cannot
+ * execute.
  */
 #include "config.h"
+
+#include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,53 +64,91 @@ script_calls_hook(const char *path)
 }
 
 /*
- * Checks all scripts of one key: 1 when one of them calls the hook.  *error is 0
- * when one of them is readable, else errno.
+ * 1 when the user of slurmctld cannot execute the script, 0 when the user can or
+ * this is not known.  access(2) also knows ACLs and the file server's answer.
  */
 static int
-scripts_call_hook(char *value, int *error)
+script_is_closed(const struct setup *setup, const char *path)
+{
+	const struct identity *id = &setup->slurm_user;
+	int status = 0;
+	pid_t pid;
+
+	if (!setup->has_slurm_user || (pid = fork()) == -1)
+		return 0;
+	if (pid == 0) {
+		if (id->uid != getuid() &&
+		    (setgroups((size_t)id->n_groups, id->groups) == -1 ||
+			setgid(id->gid) == -1 || setuid(id->uid) == -1))
+			_exit(0);
+		_exit(access(path, R_OK | X_OK) == -1 && errno == EACCES);
+	}
+	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
+		continue;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+/* What the scripts of one key show. */
+struct scripts {
+	int calls;	       /* one of them calls the hook */
+	int error;	       /* 0: one of them is readable, else errno */
+	char closed[PATH_MAX]; /* calls the hook, cannot be executed; or "" */
+};
+
+static void
+scripts_read(const struct setup *setup, char *value, struct scripts *s)
 {
 	glob_t found;
 	char *path;
 	size_t i;
-	int rc, calls = 0;
+	int rc;
 
-	*error = ENOENT;
-	while (!calls && (path = strsep(&value, ",")) != NULL) {
+	while (!s->calls && (path = strsep(&value, ",")) != NULL) {
 		if (glob(path, GLOB_NOCHECK, NULL, &found) != 0)
 			continue;
 		for (i = 0; i < found.gl_pathc && i < SCRIPTS_MAX; i++) {
 			rc = script_calls_hook(found.gl_pathv[i]);
-			if (*error != 0)
-				*error = rc == -1 ? errno : 0;
-			calls |= rc == 1;
+			if (s->error != 0)
+				s->error = rc == -1 ? errno : 0;
+			s->calls |= rc == 1;
+			if (rc == 1 &&
+			    script_is_closed(setup, found.gl_pathv[i]))
+				snprintf(s->closed, sizeof(s->closed), "%s",
+				    found.gl_pathv[i]);
 		}
 		globfree(&found);
 	}
-	return calls;
 }
 
 static void
 script_check(const struct setup *setup, FILE *out, const char *key,
     const char *value)
 {
+	struct scripts s = { .error = ENOENT };
 	char *copy = strdup(value);
-	int error = ENOMEM,
-	    calls = copy != NULL && scripts_call_hook(copy, &error);
 
+	if (copy != NULL)
+		scripts_read(setup, copy, &s);
 	if (*value == '\0')
 		fprintf(out,
 		    "warn %s is not set: short jobs are found later, without "
 		    "threads and GPUs; in slurm.conf, set %s=%s/prep-hook.sh, "
 		    "then run: scontrol reconfigure\n",
 		    key, key, setup->program_dir);
-	else if (calls)
+	else if (s.closed[0] != '\0')
+		fprintf(out,
+		    "warn %s: user %u, who runs slurmctld, cannot execute %s, "
+		    "and slurmctld requeues such jobs; run: namei -l %s, and "
+		    "permit this user to read and execute the file and to "
+		    "enter each directory\n",
+		    key, (unsigned)setup->slurm_user.uid, s.closed, s.closed);
+	else if (s.calls)
 		fprintf(out, "ok %s calls this hook (%s)\n", key, value);
-	else if (error != 0)
+	else if (s.error != 0)
 		fprintf(out,
 		    "warn %s=%s cannot be read on this host: %s; run this test "
 		    "on the host of slurmctld\n",
-		    key, value, strerror(error));
+		    key, value, strerror(s.error));
 	else
 		fprintf(out,
 		    "warn %s=%s does not call " HOOK_NAME

@@ -96,6 +96,37 @@ test_scripts(void)
 	CHECK(!says("PrEpPlugins"));
 }
 
+/* slurmctld requeues a job whose PrologSlurmctld it cannot execute. */
+static void
+test_closed_script(void)
+{
+	char text[256];
+
+	if (geteuid() != 0)
+		return;
+	setup.has_slurm_user = 1;
+	setup.slurm_user = (struct identity) { .uid = 65534, .gid = 65534 };
+	snprintf(text, sizeof(text),
+	    "warn PrologSlurmctld: user 65534, who runs slurmctld, cannot "
+	    "execute %s",
+	    in_folder("calls"));
+	CHECK_INT(chmod(folder, 0700), 0);
+	ask("PrologSlurmctld", in_folder("calls"));
+	CHECK(says(text));
+	CHECK_INT(chmod(folder, 0755), 0);
+	ask("PrologSlurmctld", in_folder("calls"));
+	CHECK(says("ok PrologSlurmctld calls this hook"));
+	CHECK_INT(chmod(in_folder("calls"), 0644), 0);
+	ask("PrologSlurmctld", in_folder("calls"));
+	CHECK(says(text));
+	/* Root needs the right to execute, too. */
+	setup.slurm_user.uid = 0;
+	ask("PrologSlurmctld", in_folder("calls"));
+	CHECK(says("user 0, who runs slurmctld, cannot execute"));
+	CHECK_INT(chmod(in_folder("calls"), 0755), 0);
+	setup.has_slurm_user = 0;
+}
+
 static void
 test_spool(void)
 {
@@ -250,6 +281,7 @@ main(void)
 	conf_set(&conf, CONF_PREP_LISTEN, in_folder("hook.sock"));
 	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1048576");
 	test_scripts();
+	test_closed_script();
 	test_spool();
 	test_link();
 	test_unwritable();

@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +24,6 @@
 
 #define SUPERVISOR WORKERDIR "/supervisor"
 #define LINE_PARTS 8 /* strings in one line of output */
-#define LEVEL_MAX  5 /* of -debug */
 
 /*
  * SlurmUser often cannot read the configuration, because it may contain the
@@ -110,17 +111,18 @@ bool_parse(const char *text)
 	return -1;
 }
 
-/* The daemon checks -debug in the same way. */
+/*
+ * The hook client ignores -debug.  It accepts each number, as the Go adapter does,
+ * because status 2 makes slurmctld requeue the job.
+ */
 static int
-is_level(const char *text)
+is_number(const char *text)
 {
-	long level;
 	char *end;
 
 	errno = 0;
-	level = strtol(text, &end, 0);
-	return errno == 0 && *text != '\0' && *end == '\0' && level >= 0 &&
-	    level <= LEVEL_MAX;
+	(void)strtol(text, &end, 0);
+	return errno == 0 && *text != '\0' && *end == '\0';
 }
 
 /* The value of a flag: "-x v" or "-x=v". */
@@ -162,8 +164,8 @@ flag_parse(struct options *o, char **argv, int *i)
 	else if (flag_is(flag, n, "socket"))
 		o->socket = flag_value(argv, i, value, "socket");
 	else if (flag_is(flag, n, "debug")) {
-		if (!is_level(flag_value(argv, i, value, "debug")))
-			usage("-debug takes 0 to 5", "");
+		if (!is_number(flag_value(argv, i, value, "debug")))
+			usage("-debug takes a number from 0 to 5", "");
 	} else if (flag_is(flag, n, "daemon"))
 		bool_flag_set(&o->daemon, value, "daemon");
 	else if (flag_is(flag, n, "test"))
@@ -198,11 +200,23 @@ options_parse(struct options *o, char **argv)
 	}
 }
 
-/* The alarm ends what has no time limit: a disk, the resolver, stderr. */
+/*
+ * The alarm ends what has no time limit: a disk, the resolver, stderr.  A stderr
+ * that accepts nothing gets no text.
+ */
 static void
 on_alarm(int sig)
 {
+	static const char text[] =
+	    "cc-slurm-adapter: the message was not sent within a second: the "
+	    "name service or a file system does not answer; the daemon's next "
+	    "poll finds the job\n";
+	struct pollfd pfd = { .fd = STDERR_FILENO, .events = POLLOUT };
+
 	(void)sig;
+	if (poll(&pfd, 1, 0) == 1 && (pfd.revents & POLLOUT) != 0 &&
+	    write(STDERR_FILENO, text, sizeof(text) - 1) == -1)
+		_exit(0);
 	_exit(0);
 }
 
@@ -318,12 +332,29 @@ hook_run(const struct options *o)
 		    "; the daemon's next poll finds the job\n");
 }
 
+/*
+ * Up to 20.11, slurmctld closes the standard descriptors of its scripts.  A pipe or
+ * a socket would get their numbers, and texts for stderr would be written there.
+ */
+static void
+stdio_open(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd != -1 && fd < STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct options o = { .config = NULL };
 
 	(void)argc;
+	stdio_open();
 	options_parse(&o, argv);
 	if (o.help) {
 		PRINT_ERR(help);

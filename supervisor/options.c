@@ -167,9 +167,10 @@ options_parse(struct options *options, int argc, char **argv, char *wrong,
 	if (i < argc && strcmp(argv[i], "--") == 0)
 		i++;
 	options->file = i < argc ? argv[i] : NULL;
-	if (options->debug >= LOG_LEVEL_FATAL &&
-	    options->debug < LOG_LEVEL__COUNT)
-		return 0;
-	snprintf(wrong, size, "-debug takes 0 to %d", LOG_LEVEL__COUNT - 1);
-	return -1;
+	/* The Go adapter accepts each number, also in its unit. */
+	if (options->debug < LOG_LEVEL_FATAL)
+		options->debug = LOG_LEVEL_FATAL;
+	if (options->debug >= LOG_LEVEL__COUNT)
+		options->debug = LOG_LEVEL__COUNT - 1;
+	return 0;
 }

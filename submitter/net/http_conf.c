@@ -133,7 +133,8 @@ url_take(struct http_conf *rc, const char *url)
 	rc->tls = strcmp(scheme, "https") == 0;
 	if (!rc->tls && strcmp(scheme, "http") != 0)
 		goto done;
-	wrong = "must not contain a user or password: use ccRestJwt";
+	wrong = "must not contain a user or password: the only login is "
+		"ccRestJwt";
 	if (user != NULL)
 		goto done;
 	wrong = "out of memory";

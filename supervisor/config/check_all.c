@@ -112,7 +112,8 @@ check_nats(struct conf_parse *p)
 	for (i = 0; i < sizeof(tls_keys) / sizeof(tls_keys[0]); i++)
 		if (conf_is_set(p, tls_keys[i]))
 			conf_warn(p, name_of(tls_keys[i]), NULL,
-			    "has no effect while natsTls is false");
+			    "is used only if the server requires TLS: set "
+			    "natsTls, or the connection can be without TLS");
 }
 
 static void

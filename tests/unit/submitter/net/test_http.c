@@ -203,7 +203,7 @@ check_conf(void)
 		const char *url, *token, *why;
 	} refused[] = {
 		{ "ftp://a", TOKEN, "ccRestUrl must begin with http" },
-		{ "http://u:p@a", TOKEN, "use ccRestJwt" },
+		{ "http://u:p@a", TOKEN, "the only login is ccRestJwt" },
 		{ "http://a:99999", TOKEN, "ccRestUrl is not an address" },
 		{ "http://a", "two words", "ccRestJwt: " },
 		{ "http://a", "a\x80", "ccRestJwt: " },

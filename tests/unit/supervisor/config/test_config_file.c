@@ -774,7 +774,7 @@ test_nats_files(void)
 	forget(&o);
 	run_with_file(&o, "natsCaFile", "-----BEGIN CERTIFICATE-----", 0644);
 	CHECK_INT(o.status, 0);
-	CHECK(strstr(o.log, "no effect while natsTls is false") != NULL);
+	CHECK(strstr(o.log, "is used only if the server requires TLS") != NULL);
 	forget(&o);
 	run_with_file(&o, "natsCaFile", "x", 0644);
 	CHECK(strstr(o.reason, "is not a PEM certificate") != NULL);

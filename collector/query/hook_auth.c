@@ -354,6 +354,16 @@ token_take(struct hook_auth *a)
 	return 0;
 }
 
+static const char *
+old_reason(const struct hook_auth *a, const struct waiting_claim *w)
+{
+	if (!w->claim.c->slurm.known)
+		return "slurmctld of this cluster has not answered yet, and "
+		       "its SlurmUser is unknown";
+	return a->count.away != 0 ? "munged does not answer" :
+				    "too many messages wait for munged";
+}
+
 /* Claims are in the order of their arrival; the first is the oldest. */
 static void
 old_claims_drop(struct hook_auth *a)
@@ -363,23 +373,27 @@ old_claims_drop(struct hook_auth *a)
 	while ((w = a->first) != NULL && now_ms() - w->since >= WAIT_MS) {
 		if ((a->first = w->next) == NULL)
 			a->tail = &a->first;
-		claim_drop(a, &w->claim,
-		    a->count.away != 0 ? "munged does not answer" :
-					 "too many messages wait for munged");
+		claim_drop(a, &w->claim, old_reason(a, w));
 		claim_free(a, w);
 	}
 }
 
-/* SlurmUser of the cluster must be known.  Returns the first such claim. */
-static struct waiting_claim *
-claim_next(struct hook_auth *a)
+/* Finds the first claim of a cluster whose SlurmUser is known; *p may be NULL. */
+static struct waiting_claim **
+claim_find(struct hook_auth *a)
 {
-	struct waiting_claim **p = &a->first, *w;
+	struct waiting_claim **p = &a->first;
 
-	while ((w = *p) != NULL && !w->claim.c->slurm.known)
-		p = &w->next;
-	if (w == NULL)
-		return NULL;
+	while (*p != NULL && !(*p)->claim.c->slurm.known)
+		p = &(*p)->next;
+	return p;
+}
+
+static struct waiting_claim *
+claim_unlink(struct hook_auth *a, struct waiting_claim **p)
+{
+	struct waiting_claim *w = *p;
+
 	*p = w->next;
 	if (w->next == NULL)
 		a->tail = p;
@@ -411,21 +425,21 @@ claim_ask(struct hook_auth *a, struct waiting_claim *w)
 void
 hook_auth_kick(struct hook_auth *a)
 {
-	struct waiting_claim *w;
+	struct waiting_claim **next;
 	int64_t wait;
 
 	old_claims_drop(a);
 	if (a->asked != NULL || a->first == NULL)
 		return;
-	wait = a->retry_at - now_ms();
+	next = claim_find(a);
+	wait = *next == NULL ? AWAY_MS : a->retry_at - now_ms();
 	if (wait <= 0)
 		wait = token_take(a);
 	if (wait > 0) {
 		timer_set(a, wait);
 		return;
 	}
-	if ((w = claim_next(a)) != NULL)
-		claim_ask(a, w);
+	claim_ask(a, claim_unlink(a, next));
 	if (a->asked == NULL)
 		timer_set(a, AWAY_MS);
 }

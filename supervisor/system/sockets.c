@@ -274,9 +274,9 @@ hook_directory_is_closed(const struct setup *setup, const char *path, char *why,
 		return 0;
 	snprintf(why, size,
 	    "user %u, who runs slurmctld and the hooks, cannot "
-	    "enter %s (mode %04o): run chgrp %u %s",
+	    "enter %s (mode %04o): run chgrp %u %s && chmod g+x %s",
 	    (unsigned)id->uid, dir, (unsigned)st.st_mode & 07777,
-	    (unsigned)id->gid, dir);
+	    (unsigned)id->gid, dir, dir);
 	return 1;
 }
 

@@ -51,6 +51,10 @@ is "no file was made" not test -e "$T/state/spool"
 is "standard error is empty" not test -s "$T/log/check"
 is "the token is not printed" not grep -qF -- "$(cat "$TOKEN")" <<<"$out"
 
+chmod 700 "$hook"
+is "a script that slurmctld cannot execute" eval 'check; has "^warn PrologSlurmctld: user [0-9]+, who runs slurmctld, cannot execute $hook, "'
+chmod 755 "$hook"
+
 suite_up
 before=$(stat -c '%i %Y' "$T/state/spool/spool.db")
 is "while the daemon runs: exit status 0" check
@@ -92,7 +96,7 @@ is "gpuPciAddrs that does not fit" \
 is "a token that is refused" has '^warn cc-backend at .*401.*cc-backend -jwt USER$'
 is "no broker" has '^warn NATS: .*systemctl status nats-server; or correct natsServer'
 is "too little space" has "^warn spool .* GiB free, less than spoolMaxBytes \(1024\.0 GiB\); .*: df -h "
-is "a directory that the hook cannot enter" has "^warn hook socket .*run chgrp [0-9]+ $T/shut$"
+is "a directory that the hook cannot enter" has "^warn hook socket .*run chgrp [0-9]+ $T/shut && chmod g\+x $T/shut$"
 sh -c "$(grep -oE 'chgrp [0-9]+ /.*' <<<"$out")"
 chmod 750 "$T/shut"
 cp "$T/etc/good.json" "$T/etc/config.json"

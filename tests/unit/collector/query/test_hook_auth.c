@@ -244,6 +244,31 @@ answer_all(void)
 	return n;
 }
 
+/* Messages of a cluster whose SlurmUser is unknown use none of the commands of others. */
+static void
+test_unknown_flood(void)
+{
+	static struct cluster unknown;
+	struct cluster *known;
+	unsigned i;
+
+	begin();
+	known = c;
+	unknown = *c;
+	unknown.slurm.known = 0;
+	c = &unknown;
+	for (i = 1; i <= 100; i++)
+		add(i, i);
+	CHECK_STR(sim_asked(), "");
+	c = known;
+	for (i = 101; i <= 150; i++)
+		add(i, i);
+	CHECK_INT(answer_all(), 50);
+	sim_pass(30);
+	hook_auth_kick(auth);
+	CHECK_INT(counts().waiting, 0);
+}
+
 /* A flood costs a bounded number of commands and a bounded queue. */
 static void
 test_flood(void)
@@ -293,6 +318,7 @@ main(void)
 	test_long_payload();
 	test_away();
 	test_unknown_cluster();
+	test_unknown_flood();
 	test_flood();
 	test_listener_ends();
 	return check_done();

@@ -2,8 +2,8 @@
 /*
  * The check of -test on the scripts of slurmctld: do PrologSlurmctld and
  * EpilogSlurmctld call the hook, and can slurmctld execute them, as far as this
- * host shows it?  slurmctld requeues each job whose PrologSlurmctld it cannot
- * execute.
+ * host shows it?  If it cannot execute PrologSlurmctld, slurmctld 20.11 requeues
+ * each job, 22.05 runs the job without the hook, and 24.11 refuses to reconfigure.
  */
 #include "config.h"
 
@@ -137,10 +137,10 @@ script_check(const struct setup *setup, FILE *out, const char *key,
 		    key, key, setup->program_dir);
 	else if (s.closed[0] != '\0')
 		fprintf(out,
-		    "warn %s: user %u, who runs slurmctld, cannot execute %s, "
-		    "and slurmctld requeues such jobs; run: namei -l %s, and "
-		    "permit this user to read and execute the file and to "
-		    "enter each directory\n",
+		    "warn %s: user %u, who runs slurmctld, cannot execute %s: "
+		    "no hook message is sent, and slurmctld 20.11 requeues "
+		    "each job; run: namei -l %s, and permit this user to read "
+		    "and execute the file and to enter each directory\n",
 		    key, (unsigned)setup->slurm_user.uid, s.closed, s.closed);
 	else if (s.calls)
 		fprintf(out, "ok %s calls this hook (%s)\n", key, value);

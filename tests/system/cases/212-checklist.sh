@@ -52,7 +52,7 @@ is "standard error is empty" not test -s "$T/log/check"
 is "the token is not printed" not grep -qF -- "$(cat "$TOKEN")" <<<"$out"
 
 chmod 700 "$hook"
-is "a script that slurmctld cannot execute" eval 'check; has "^warn PrologSlurmctld: user [0-9]+, who runs slurmctld, cannot execute $hook, "'
+is "a script that slurmctld cannot execute" eval 'check; has "^warn PrologSlurmctld: user [0-9]+, who runs slurmctld, cannot execute $hook: "'
 chmod 755 "$hook"
 
 suite_up

@@ -96,7 +96,7 @@ test_scripts(void)
 	CHECK(!says("PrEpPlugins"));
 }
 
-/* slurmctld requeues a job whose PrologSlurmctld it cannot execute. */
+/* A script that the user of slurmctld cannot execute. */
 static void
 test_closed_script(void)
 {

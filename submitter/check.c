@@ -29,8 +29,9 @@ static struct {
 	int asks_backend; /* a request is under way */
 	int has_clusters; /* cc-backend has answered with its clusters */
 	int asks_nats;
-	int with_rest;	     /* ccRestSubmitJobs */
-	char streams[400];   /* of struct check_conf */
+	int with_rest;	   /* ccRestSubmitJobs */
+	char streams[400]; /* of struct check_conf, as version */
+	char version[17];
 	struct event *timer; /* deadline, and NATS */
 } check;
 
@@ -116,24 +117,35 @@ backend_good(const char *version)
 	check_end();
 }
 
+/* Reports a ccBackendVersion that is not the version of cc-backend. */
+static void
+pin_report(enum backend found)
+{
+	const char *pin = check.version;
+
+	if (strcmp(pin, "auto") != 0 &&
+	    strcmp(breaker_version_text(backend_of(pin)),
+		breaker_version_text(found)) != 0)
+		worker_check(check.s->w, check.request, "warn",
+		    "ccBackendVersion is %s, and cc-backend is version %s: "
+		    "starts can be rejected; remove the key",
+		    pin, breaker_version_text(found));
+}
+
 static void
 on_probe(const struct http_answer *a, void *arg)
 {
-	static const char *const versions[] = {
-		[BACKEND_1_3] = "1.3 or older",
-		[BACKEND_1_4_0] = "1.4",
-		[BACKEND_1_4_3] = "1.4",
-		[BACKEND_1_5] = "1.5 or newer",
-	};
 	struct result v;
 
 	(void)arg;
 	if (!check.asks_backend)
 		return; /* after the deadline */
 	response_classify(a, &v);
+	if ((v.code == RESULT_DONE || v.code == RESULT_REJECTED) && v.told)
+		pin_report(v.backend);
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED)
-		backend_good(
-		    v.told ? versions[v.backend] : "of unknown version");
+		backend_good(v.told ? breaker_version_text(v.backend) :
+				      "of unknown version");
 	else
 		backend_bad(&v);
 }
@@ -294,6 +306,7 @@ check_begin(struct submitter *s, uint64_t request,
 	http_use(s->http, conf->http);
 	check.asks_backend = conf->streams[0] == '\0' && http_usable(s->http);
 	memcpy(check.streams, conf->streams, sizeof(check.streams));
+	memcpy(check.version, conf->version, sizeof(check.version));
 	check.asks_nats = conf->with_nats;
 	if (conf->with_nats)
 		nats_begin(conf->nats);

@@ -22,7 +22,8 @@ struct check_conf {
 	int with_rest; /* ccRestSubmitJobs */
 	/* subjects of the streams, for admins; "" = deliver is not "stream" */
 	char streams[400];
-	int with_nats; /* natsServer is set */
+	int with_nats;	  /* natsServer is set */
+	char version[17]; /* ccBackendVersion */
 };
 
 /*

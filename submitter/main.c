@@ -141,6 +141,8 @@ on_conf_check(struct worker *w, const struct conf *next, const uint8_t *secrets,
 	}
 	checked.with_rest = conf_sends_rest(next);
 	checked.with_nats = *conf_str(next, CONF_NATS_SERVER) != '\0';
+	snprintf(checked.version, sizeof(checked.version), "%s",
+	    conf_str(next, CONF_CC_BACKEND_VERSION));
 	streams_text(next);
 	return 0;
 }

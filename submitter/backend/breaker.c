@@ -102,6 +102,9 @@ struct breaker {
 	enum backend version;
 	int version_received; /* 0: assumed */
 	int version_pinned;   /* configured */
+	/* another one than cc-backend has, which is other */
+	int pin_is_wrong;
+	enum backend other;
 };
 
 const char breaker_probe[] =
@@ -340,7 +343,7 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		return;
 	/* A new connection may reach another cc-backend. */
 	if ((v->code == RESULT_UNREACHABLE || v->new_connection) &&
-	    g->doubt == DOUBT_NONE && !g->version_pinned)
+	    g->doubt == DOUBT_NONE)
 		g->doubt = DOUBT_VERSION;
 	switch (v->code) {
 	case RESULT_UNAUTHORIZED:
@@ -375,9 +378,8 @@ breaker_result(struct breaker *g, const struct result *v, unsigned tries)
 		breaker_down(g, BREAKER_DOWN, probe_wait(g));
 }
 
-/* Stores the version that the probe found. */
-static void
-version_take(struct breaker *g, const struct result *v)
+const char *
+breaker_version_text(enum backend version)
 {
 	static const char *const names[] = {
 		[BACKEND_1_3] = "1.3 or older",
@@ -386,8 +388,35 @@ version_take(struct breaker *g, const struct result *v)
 		[BACKEND_1_5] = "1.5 or newer",
 	};
 
-	if (!v->told || g->version_pinned)
+	return names[version];
+}
+
+/* Starts in the form of another version are rejected. */
+static void
+pin_check(struct breaker *g, enum backend found)
+{
+	int was_wrong = g->pin_is_wrong;
+	const char *text = breaker_version_text(found);
+
+	g->other = found;
+	g->pin_is_wrong = strcmp(text, breaker_version_text(g->version)) != 0;
+	if (g->pin_is_wrong && !was_wrong)
+		log_warnx("ccBackendVersion is %s, and cc-backend at %s is "
+			  "version %s: starts can be rejected; remove the key",
+		    breaker_version_text(g->version), http_where(g->s->http),
+		    text);
+}
+
+/* Stores the version that the probe found. */
+static void
+version_take(struct breaker *g, const struct result *v)
+{
+	if (!v->told)
 		return;
+	if (g->version_pinned) {
+		pin_check(g, v->backend);
+		return;
+	}
 	/*
 	 * The answer to a stop showed an older version than a probe can show.
 	 */
@@ -399,7 +428,7 @@ version_take(struct breaker *g, const struct result *v)
 		g->clusters_at = 0;
 	if (!g->version_received || g->version != v->backend)
 		log_notice("cc-backend at %s is version %s",
-		    http_where(g->s->http), names[v->backend]);
+		    http_where(g->s->http), breaker_version_text(v->backend));
 	g->version = v->backend;
 	g->version_received = 1;
 	spool_policy(g->s->spool)->wait_commit = g->version == BACKEND_1_5;
@@ -638,6 +667,7 @@ void
 breaker_pin_version(struct breaker *g, int pinned, enum backend version)
 {
 	g->version_pinned = pinned;
+	g->pin_is_wrong = 0;
 	if (pinned)
 		g->version = version;
 }
@@ -694,6 +724,12 @@ breaker_summary(const struct breaker *g, struct summary *to)
 
 	if (g->down == 0 || g->problem != BREAKER_UNAUTHORIZED)
 		token_watch_summary(g->s, to, time(NULL));
+	if (g->pin_is_wrong)
+		summary_add(to, PROBLEM_BACKEND, 1, 0,
+		    "ccBackendVersion is %s, and cc-backend is version %s: "
+		    "starts can be rejected; remove the key",
+		    breaker_version_text(g->version),
+		    breaker_version_text(g->other));
 	if (g->down == 0 || g->state == BREAKER_UNUSED)
 		return;
 	since = time(NULL) - (spool_now(g->s->spool) - g->down) / 1000;

@@ -51,6 +51,8 @@ void breaker_summary(const struct breaker *g, struct summary *to);
 /* The rows of the stage cc-backend, without the oldest item. */
 void breaker_metrics(struct breaker *g, uint64_t request);
 
+/* "1.4", "1.5 or newer": also for both forms of 1.4. */
+const char *breaker_version_text(enum backend version);
 /* cc-backend's version, or the newest one while it is not known. */
 enum backend breaker_version(const struct breaker *g);
 /* 1 when the version was found or configured. */

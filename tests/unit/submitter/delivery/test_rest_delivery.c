@@ -1244,13 +1244,44 @@ test_upgrade(void)
 	turn(1500, 1);
 	CHECK(is_sent(0, REQUEST_START, 2));
 	CHECK(strstr(sent[0].body, "\"shared\"") != NULL);
-	/* pinned, nobody is asked */
-	breaker_pin_version(s.breaker, 1, breaker_version(s.breaker));
-	answer(0, 0, NULL);
-	turn(2500, 1);
-	CHECK(is_sent(0, REQUEST_START, 2));
 	answer(0, 201, "{}");
-	CHECK_INT(n_sent, 0);
+	end();
+}
+
+static int
+pin_is_reported(void)
+{
+	struct summary sum;
+
+	memset(&sum, 0, sizeof(sum));
+	breaker_summary(s.breaker, &sum);
+	return sum.n == 1 &&
+	    strstr(sum.problems[0].text,
+		"ccBackendVersion is 1.4, and "
+		"cc-backend is version 1.5 or newer") != NULL;
+}
+
+/* A configured version stays, and a new connection shows that it is wrong. */
+static void
+test_pinned(void)
+{
+	begin();
+	breaker_pin_version(s.breaker, 1, BACKEND_1_4_3);
+	breaker_conf(s.breaker);
+	turn(500, 1);
+	answer(0, 400, "{\"error\":\"json: unknown field \\\"shared\\\"\"}");
+	answer(0, 200, CLUSTERS);
+	CHECK(!pin_is_reported());
+	put(1, 1000, 0);
+	put(2, 1001, 0);
+	turn(2500, 2);
+	answer(0, 0, NULL);
+	answer(0, 201, "{}");
+	expect_probe(PROBED);
+	CHECK_INT(breaker_version(s.breaker), BACKEND_1_4_3);
+	CHECK(pin_is_reported());
+	breaker_pin_version(s.breaker, 0, BACKEND_1_5);
+	CHECK(!pin_is_reported());
 	end();
 }
 
@@ -1286,6 +1317,7 @@ main(void)
 	test_meta();
 	test_no_clusters();
 	test_upgrade();
+	test_pinned();
 	test_previous_run();
 	conf_clear(&worker.conf);
 	rmdir(dir);

@@ -105,7 +105,8 @@ on_hello(struct child *c, struct reader *r)
 	}
 	if (version != MSG_VERSION) {
 		log_errorx("the %s has protocol version %u, the supervisor "
-			   "has %u: install all programs from one build",
+			   "has %u: install all programs from one build, "
+			   "then restart the service",
 		    role_name(c->role), version, MSG_VERSION);
 		c->workers->events->wrong_version(c, "wrong protocol version");
 		return;

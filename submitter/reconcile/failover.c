@@ -9,8 +9,9 @@
  *
  * Two centres: the receiver tells until when this one is active.  The standby
  * makes no request at all, lists included.  A centre that becomes active lists
- * what its spool has, and the running jobs of each cluster (first_list.c): the
- * other centre has delivered records that this one has not read yet.
+ * what its spool has still to deliver, and the running jobs of each cluster
+ * (first_list.c): the other centre has delivered records that this one has not
+ * read yet.
  */
 #include "config.h"
 
@@ -127,7 +128,6 @@ on_row(const struct backend_job *row, void *arg)
 		run_start_listed(b->s, &run);
 		break;
 	case STARTED:
-	case START_COMMITTED:
 	case STOP_BLOCKED:
 	case STOP_DUE:
 		if (!running && run.end != 0)
@@ -141,13 +141,19 @@ on_row(const struct backend_job *row, void *arg)
 	}
 }
 
-/* The starts of runs that may be delivered, as this review begins. */
+/*
+ * The starts of runs with work that the other suite may have done, as this
+ * review begins: a start to send, to await or to compare, or a stop.  A run in
+ * START_COMMITTED needs no list: its end is unknown here, and with activeOnly its
+ * stop waits for a list of its own (STOP_BLOCKED).  Such runs are open for days,
+ * and a list since their starts contains all jobs of these days.
+ */
 static int
 ranges_read(struct failover *b)
 {
 	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
-		START_BLOCKED, START_CONFLICT, STARTED, START_COMMITTED,
-		STOP_BLOCKED, STOP_DUE };
+		START_BLOCKED, START_CONFLICT, STARTED, STOP_BLOCKED,
+		STOP_DUE };
 
 	return spool_ranges(b->s->spool, states,
 	    sizeof(states) / sizeof(states[0]), &b->ranges);

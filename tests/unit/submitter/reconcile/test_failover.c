@@ -258,6 +258,48 @@ test_many_clusters(void)
 	sim_end();
 }
 
+/*
+ * The start of a run that is open for days does not make the list longer: its
+ * stop waits for a list of its own.
+ */
+static void
+test_open_run(void)
+{
+	begin();
+	sim_put(1, 1000, 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	role(0, 0);
+	sim_run(6 * SIM_HOUR);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	role(1, 0);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	CHECK(!role_is_passive(&sim));
+	role(0, 0);
+	sim_put(2, 605000, 0);
+	role(1, 0);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK(
+	    strstr(sim_path(REQUEST_LIST), "start-time=605000-605000") != NULL);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK(!role_is_passive(&sim));
+	/* the other suite has sent the stop */
+	sim_put(1, 1000, 1100);
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	sim_run(SIM_MINUTE);
+	CHECK(sim_waits(REQUEST_LIST) > 0);
+	while (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 200,
+		    strstr(sim_path(REQUEST_LIST), "state=running") != NULL ?
+			EMPTY :
+			"{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_waits(REQUEST_STOP), 0);
+	sim_end();
+}
+
 /* A list that fails is repeated; nothing is sent meanwhile. */
 static void
 test_list_fails(void)
@@ -835,6 +877,7 @@ main(void)
 	test_stopped_while_waiting();
 	test_published_again();
 	test_many_clusters();
+	test_open_run();
 	test_list_fails();
 	test_passive_lists();
 	test_back();

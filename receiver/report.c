@@ -61,6 +61,11 @@ lease_text(const struct bucket_status *st, char *buf, size_t size)
 {
 	if (st->active)
 		snprintf(buf, size, "active since %s", time_text(st->since));
+	else if (st->over)
+		snprintf(buf, size,
+		    "not active: this centre has not renewed its lease for "
+		    "%lld s",
+		    (long long)(st->unchanged / 1000));
 	else if (st->holder[0] == '\0')
 		snprintf(buf, size, "not active: no centre has the lease");
 	else

@@ -319,7 +319,9 @@ bucket_status(const struct bucket *b, struct bucket_status *st)
 	    l->seen.value.holder :
 	    "";
 	st->holder_since = l->seen.value.since;
-	st->unchanged = l->known && !l->held ? clock_boot_ms() - l->seen_at : 0;
+	st->over = l->held && !st->active;
+	st->unchanged = l->known && !st->active ? clock_boot_ms() - l->seen_at :
+						  0;
 	st->problem = l->problem;
 }
 

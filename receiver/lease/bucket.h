@@ -19,7 +19,9 @@ struct bucket_status {
 	int64_t since;	    /* epoch: active without a break; 0 = it is not */
 	const char *holder; /* host of the last entry; "" = none is known */
 	int64_t holder_since;
-	int64_t unchanged; /* ms that the entry of another centre is the same */
+	int over; /* the last entry is ours, and its time is over */
+	/* ms that the last entry is the same; 0 while active */
+	int64_t unchanged;
 	const char *problem; /* "" = none */
 };
 

@@ -148,8 +148,7 @@ value_send(struct lease *l, struct lease_value *value, int64_t now)
 	memcpy(value->holder, l->holder, sizeof(value->holder));
 	l->expect = l->seen.seq;
 	l->sent = now;
-	l->sent_ms = value->ms;
-	l->sent_state = value->state;
+	l->sent_value = *value;
 	l->doubt = 1;
 	step_begin(l, LEASE_WRITES, l->ops->write(value, l->expect, l->arg),
 	    now);
@@ -293,7 +292,7 @@ lease_read(struct lease *l, const struct lease_entry *e, int64_t now)
 void
 lease_written(struct lease *l, uint64_t seq, int64_t now)
 {
-	int64_t until = l->sent + l->sent_ms;
+	int64_t until = l->sent + l->sent_value.ms;
 
 	if (l->step != LEASE_WRITES || is_late(l, now))
 		return;
@@ -304,16 +303,13 @@ lease_written(struct lease *l, uint64_t seq, int64_t now)
 		return;
 	}
 	l->problem[0] = '\0';
-	l->held = l->sent_state == LEASE_HELD;
+	l->held = l->sent_value.state == LEASE_HELD;
 	l->known = 1;
 	l->doubt = 0;
 	l->seen.seq = seq;
-	l->seen.value.id = l->id;
-	l->seen.value.count = l->count;
-	l->seen.value.ms = l->sent_ms;
-	l->seen.value.state = l->sent_state;
+	l->seen.value = l->sent_value;
 	l->seen_at = now;
-	if (l->sent_state == LEASE_RELEASED) {
+	if (l->sent_value.state == LEASE_RELEASED) {
 		release_end(l, 1);
 		return;
 	}

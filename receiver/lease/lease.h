@@ -88,8 +88,7 @@ struct lease {
 	uint64_t count;	 /* of the last write */
 	uint64_t expect; /* of the last write */
 	int64_t sent;	 /* of the last write */
-	int64_t sent_ms; /* of the last write: ms of its value */
-	enum lease_state sent_state;
+	struct lease_value sent_value;
 	int replaced; /* another centre was active; bucket_replaced() ends it */
 	int refused;  /* the last write was refused */
 	int releases; /* lease_release() was called */

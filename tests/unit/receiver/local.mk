@@ -3,9 +3,9 @@
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
 	test_receiver_intake test_asks test_lease test_lease_json \
-	test_check_lease test_orders test_release test_report
+	test_bucket test_check_lease test_orders test_release test_report
 TESTS += test_window test_budget test_api test_streams test_receiver_intake \
-	test_asks test_lease test_lease_json test_check_lease \
+	test_asks test_lease test_lease_json test_bucket test_check_lease \
 	test_orders test_release test_report
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
@@ -44,6 +44,12 @@ test_lease_LDADD = receiver/lease/liblease.a
 
 test_lease_json_SOURCES = tests/unit/receiver/lease/test_lease_json.c
 test_lease_json_LDADD = receiver/lease/liblease.a $(MODEL_LIBS)
+
+# The link of the test is the broker, its clock that of the test.
+test_bucket_SOURCES = tests/unit/receiver/lease/test_bucket.c
+test_bucket_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_bucket_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_boot_ms
+test_bucket_LDADD = receiver/lease/liblease.a $(COMMON_LIBS)
 
 # The link of the test is the broker.
 test_check_lease_SOURCES = tests/unit/receiver/test_check_lease.c

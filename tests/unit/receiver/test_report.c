@@ -2,6 +2,8 @@
 /* Which problems of its streams the receiver tells.  The boxes are of the test. */
 #include "config.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/nats/nats_broker.h"
@@ -26,11 +28,12 @@ streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 	return 1;
 }
 
+static struct bucket_status lease = { .holder = "", .problem = "" };
+
 void
 bucket_status(const struct bucket *b, struct bucket_status *st)
 {
-	memset(st, 0, sizeof(*st));
-	st->holder = st->problem = "";
+	*st = lease;
 }
 
 int64_t
@@ -71,10 +74,19 @@ intake_quarantine_size(const struct intake *b)
 	return 0;
 }
 
+static char lease_row[256]; /* of the last status */
+
 void
 worker_status(struct worker *w, uint64_t request, const char *key,
     const char *fmt, ...)
 {
+	va_list ap;
+
+	if (strcmp(key, "lease") != 0)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(lease_row, sizeof(lease_row), fmt, ap);
+	va_end(ap);
 }
 
 void
@@ -149,9 +161,38 @@ test_states(void)
 	    "it is sealed and accepts no message");
 }
 
+static void
+check_lease_row(const char *row)
+{
+	report_status(&receiver, 1);
+	CHECK_STR(lease_row, row);
+}
+
+static void
+test_lease(void)
+{
+	begin();
+	receiver.active_only = 1;
+	check_lease_row("not active: no centre has the lease");
+	lease.holder = "centre-b";
+	lease.holder_since = 1;
+	lease.unchanged = 40900;
+	report_status(&receiver, 1);
+	CHECK(
+	    strstr(lease_row,
+		"standby: centre-b is active since 1970-01-01T") == lease_row);
+	CHECK(strstr(lease_row, " and has renewed its lease 40 s ago") != NULL);
+	lease.holder = "centre-a";
+	lease.over = 1;
+	check_lease_row(
+	    "not active: this centre has not renewed its lease for 40 s");
+	receiver.active_only = 0;
+}
+
 int
 main(void)
 {
+	test_lease();
 	test_runs();
 	test_states();
 	return check_done();

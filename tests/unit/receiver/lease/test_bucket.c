@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* What the bucket tells of the lease, with the answers of nats-server. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#include "common/text/base64.h"
+#include "receiver/lease/bucket.h"
+#include "tests/unit/check.h"
+
+#define L 30000
+
+static long long now = 1000;
+static char token[64]; /* of the answer to the last request */
+static char subject[128];
+
+long long __wrap_clock_boot_ms(void);
+
+long long
+__wrap_clock_boot_ms(void)
+{
+	return now;
+}
+
+int
+link_publish(struct link *l, const char *to, const char *answer,
+    const void *data, size_t len)
+{
+	snprintf(subject, sizeof(subject), "%s", to);
+	snprintf(token, sizeof(token), "%s", answer);
+	return 0;
+}
+
+int
+link_publish_expect(struct link *l, const char *to, const char *answer,
+    const void *data, size_t len, uint64_t expect)
+{
+	return link_publish(l, to, answer, data, len);
+}
+
+static void
+on_until(int64_t until, void *arg)
+{
+}
+
+/* The answer to the last request. */
+static void
+answer(struct bucket *b, const char *text)
+{
+	struct link_message m = { .tail = token,
+		.data = (const uint8_t *)text,
+		.len = strlen(text) };
+
+	CHECK_INT(bucket_message(b, &m), 1);
+}
+
+#define VALUE(state, since) \
+	"{\"schema\":1,\"holder\":\"centre-b\",\"id\":\"00fe\",\"count\":9," \
+	"\"leaseMs\":30000,\"since\":" since ",\"state\":\"" state "\"}"
+
+/* The bucket is there, with an entry of another centre. */
+static struct bucket *
+begin(struct event_base *base, const char *value)
+{
+	struct bucket *b = bucket_new(base, NULL, on_until, NULL);
+	char *data = base64_text(value, strlen(value)), text[1024];
+
+	bucket_conf(b, 1, L, 1);
+	bucket_link(b, 1);
+	bucket_submitter(b, 1, 0, 0);
+	answer(b,
+	    "{\"config\":{\"name\":\"KV_CC_LEASE\",\"num_replicas\":1},"
+	    "\"created\":\"2026-11-22T17:00:05.1Z\",\"state\":{}}");
+	CHECK(strstr(subject, "MSG.GET") != NULL);
+	snprintf(text, sizeof(text),
+	    "{\"message\":{\"subject\":\"$KV.CC_LEASE.centre\",\"seq\":17,"
+	    "\"data\":\"%s\"}}",
+	    data);
+	answer(b, text);
+	free(data);
+	return b;
+}
+
+static void
+test_standby(struct event_base *base)
+{
+	struct bucket *b = begin(base, VALUE("held", "1600000000"));
+	struct bucket_status st;
+
+	now += 40000;
+	bucket_status(b, &st);
+	CHECK(!st.active && !st.over);
+	CHECK_STR(st.holder, "centre-b");
+	CHECK_INT(st.holder_since, 1600000000);
+	CHECK_INT(st.unchanged, 40000);
+}
+
+/*
+ * A centre that took the lease of another one and cannot renew it does not tell
+ * that the other one is active.
+ */
+static void
+test_not_renewed(struct event_base *base)
+{
+	struct bucket *b = begin(base, VALUE("released", "0"));
+	struct bucket_status st;
+
+	CHECK_STR(subject, "$KV.CC_LEASE.centre");
+	answer(b, "{\"stream\":\"KV_CC_LEASE\",\"seq\":18}");
+	bucket_status(b, &st);
+	CHECK(st.active && !st.over);
+	CHECK(strcmp(st.holder, "centre-b") != 0);
+	CHECK(st.since != 0);
+	CHECK_INT(st.holder_since, st.since);
+	bucket_link(b, 0);
+	now += L + 10000;
+	bucket_status(b, &st);
+	CHECK(!st.active && st.over);
+	CHECK(strcmp(st.holder, "centre-b") != 0);
+	CHECK_INT(st.unchanged, L + 10000);
+}
+
+int
+main(void)
+{
+	struct event_base *base = event_base_new();
+
+	test_standby(base);
+	test_not_renewed(base);
+	event_base_free(base);
+	return check_done();
+}

@@ -39,7 +39,13 @@ streams_update(struct receiver *v)
 	if (reads == v->reads)
 		return;
 	v->reads = reads;
-	if (reads && bucket_replaced(v->lease))
+	/*
+	 * What the other centre did not read either has not expired if it was
+	 * active in this time.
+	 */
+	if (reads &&
+	    bucket_elsewhere(v->lease,
+		conf_int(&v->w->conf, CONF_NATS_STREAM_MAX_AGE)))
 		streams_read_elsewhere(v->streams);
 	streams_link(v->streams, reads);
 	streams_link(v->states, reads);

@@ -287,12 +287,12 @@ bucket_margin(const struct bucket *b)
 }
 
 int
-bucket_replaced(struct bucket *b)
+bucket_elsewhere(struct bucket *b, int64_t age)
 {
-	int replaced = b->lease.replaced;
+	int64_t at = b->lease.elsewhere;
 
-	b->lease.replaced = 0;
-	return replaced;
+	b->lease.elsewhere = 0;
+	return at != 0 && on_epoch(b) - at < age;
 }
 
 uint64_t

@@ -43,8 +43,11 @@ void bucket_submitter(struct bucket *b, int there, uint64_t id, int64_t until);
 int bucket_release(struct bucket *b, void (*released)(int done, void *arg));
 /* ms that cc-backend may work on a request without an answer. */
 int64_t bucket_margin(const struct bucket *b);
-/* 1 once when another centre was active since the last call. */
-int bucket_replaced(struct bucket *b);
+/*
+ * 1 once when another centre was active since the last call, and in the last age
+ * seconds.
+ */
+int bucket_elsewhere(struct bucket *b, int64_t age);
 /* 1 when the message was an answer to a request of the lease. */
 int bucket_message(struct bucket *b, const struct link_message *m);
 uint64_t bucket_id(const struct bucket *b);

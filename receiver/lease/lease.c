@@ -171,6 +171,7 @@ entry_write(struct lease *l, int64_t now)
 
 	if (l->releases) {
 		value.state = LEASE_RELEASED;
+		value.since = l->ops->epoch(l->arg);
 		until_set(l, 0);
 		value_send(l, &value, now);
 		return;
@@ -227,6 +228,25 @@ adopts_end(struct lease *l, const struct lease_entry *e)
 	l->adopts = 0;
 }
 
+/*
+ * The epoch at which another centre was active, by this entry; 0 = by this entry
+ * none was.  The writer of an entry that has changed lives.  The first entry that
+ * is seen is no sign of that; but only an active centre releases the lease.
+ */
+static int64_t
+active_elsewhere(const struct lease *l, const struct lease_entry *e)
+{
+	const struct lease_value *v = &e->value;
+
+	if (e->seq == 0 || v->id == l->id || v->state == LEASE_CLAIMED)
+		return 0;
+	if (l->known)
+		return l->ops->epoch(l->arg);
+	if (v->state == LEASE_RELEASED && strcmp(v->holder, l->holder) != 0)
+		return v->since;
+	return 0;
+}
+
 static void
 entry_note(struct lease *l, const struct lease_entry *e, int64_t now)
 {
@@ -234,13 +254,12 @@ entry_note(struct lease *l, const struct lease_entry *e, int64_t now)
 	int same = l->known && l->seen.seq == e->seq &&
 	    l->seen.value.id == e->value.id &&
 	    l->seen.value.count == e->value.count;
+	int64_t elsewhere = same ? 0 : active_elsewhere(l, e);
 
 	if (!same)
 		l->seen_at = now;
-	/* Its writer lives and holds the lease. */
-	if (!same && l->known && e->seq != 0 && e->value.id != l->id &&
-	    e->value.state == LEASE_HELD)
-		l->replaced = 1;
+	if (elsewhere != 0)
+		l->elsewhere = elsewhere;
 	l->known = 1;
 	l->seen = *e;
 	if (e->seq == 0) {

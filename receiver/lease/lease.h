@@ -33,7 +33,8 @@ struct lease_value {
 	uint64_t id;	/* of the centre, random; 0 = not known */
 	uint64_t count; /* of its writes */
 	int64_t ms;	/* the lease lasts, from the time it was sent */
-	int64_t since;	/* epoch: it is the holder; for people; 0 = it is not */
+	/* epoch: it is the holder, or it has released the lease; 0 = neither */
+	int64_t since;
 	char holder[LEASE_HOLDER_MAX];
 };
 
@@ -89,9 +90,13 @@ struct lease {
 	uint64_t expect; /* of the last write */
 	int64_t sent;	 /* of the last write */
 	struct lease_value sent_value;
-	int replaced; /* another centre was active; bucket_replaced() ends it */
-	int refused;  /* the last write was refused */
-	int releases; /* lease_release() was called */
+	/*
+	 * epoch: when another centre was active, as far as the entries show;
+	 * 0 = none was; bucket_elsewhere() ends it
+	 */
+	int64_t elsewhere;
+	int refused;   /* the last write was refused */
+	int releases;  /* lease_release() was called */
 	int64_t until; /* 0 = not active */
 	int64_t since; /* epoch: holder without a break; 0 = it is not */
 	char problem[LEASE_WHY_MAX]; /* "" = none */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <event2/event.h>
 
@@ -124,6 +125,21 @@ test_not_renewed(struct event_base *base)
 	CHECK_INT(st.unchanged, L + 10000);
 }
 
+/* The other centre has released the lease this number of seconds ago. */
+static int
+elsewhere(struct event_base *base, long long ago)
+{
+	struct bucket *b;
+	char value[256];
+
+	snprintf(value, sizeof(value),
+	    "{\"schema\":1,\"holder\":\"centre-b\",\"id\":\"00fe\",\"count\":9,"
+	    "\"leaseMs\":30000,\"since\":%lld,\"state\":\"released\"}",
+	    (long long)time(NULL) - ago);
+	b = begin(base, value);
+	return bucket_elsewhere(b, 3600) + bucket_elsewhere(b, 3600);
+}
+
 int
 main(void)
 {
@@ -131,6 +147,9 @@ main(void)
 
 	test_standby(base);
 	test_not_renewed(base);
+	CHECK_INT(elsewhere(base, 10), 1);
+	/* what has expired since then was read by no centre */
+	CHECK_INT(elsewhere(base, 4000), 0);
 	event_base_free(base);
 	return check_done();
 }

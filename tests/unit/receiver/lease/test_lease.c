@@ -142,27 +142,53 @@ test_active(void)
 
 /* Was another centre active?  An entry that never changes is no sign of it. */
 static void
-test_replaced(void)
+test_elsewhere(void)
 {
 	struct lease_entry e = entry_of(9, 8, 101);
 	struct lease l;
 	int64_t t = becomes_active(&l), now = t + L;
 
-	CHECK_INT(l.replaced, 0);
+	CHECK_INT(l.elsewhere, 0);
 	lease_timer(&l, lease_next(&l));
 	lease_refused(&l, now);
-	e.value.state = LEASE_RELEASED;
+	e.value.state = LEASE_CLAIMED;
 	lease_read(&l, &e, now);
-	CHECK_INT(l.replaced, 0);
+	CHECK_INT(l.elsewhere, 0);
+	lease_timer(&l, lease_next(&l));
+	e.seq++;
+	e.value.state = LEASE_RELEASED;
+	lease_read(&l, &e, l.next - 10);
+	CHECK_INT(l.elsewhere, 1700000000);
 	by_hand(&l);
 	e.value.state = LEASE_HELD;
 	lease_read(&l, &e, 1020);
-	CHECK_INT(l.replaced, 0);
+	CHECK_INT(l.elsewhere, 0);
 	lease_timer(&l, lease_next(&l));
 	e.seq++;
 	e.value.count++;
 	lease_read(&l, &e, l.next - 10);
-	CHECK_INT(l.replaced, 1);
+	CHECK_INT(l.elsewhere, 1700000000);
+}
+
+/* The first entry that a process sees: it was released, by this host or not. */
+static void
+test_released_elsewhere(void)
+{
+	struct lease_entry e = entry_of(9, 8, 101);
+	struct lease l;
+
+	e.value.state = LEASE_RELEASED;
+	e.value.since = 1600000000;
+	snprintf(e.value.holder, sizeof(e.value.holder), "two");
+	by_hand(&l);
+	lease_read(&l, &e, 1020);
+	CHECK_INT(did.writes, 1);
+	CHECK_INT(l.elsewhere, 1600000000);
+	snprintf(e.value.holder, sizeof(e.value.holder), "one");
+	by_hand(&l);
+	lease_read(&l, &e, 1020);
+	CHECK_INT(did.writes, 1);
+	CHECK_INT(l.elsewhere, 0);
 }
 
 /* No answer: the time ends where it was, and the entry is read first. */
@@ -564,7 +590,7 @@ test_release(void)
 	CHECK_INT(did.until, 0);
 	CHECK_INT(did.writes, 2);
 	CHECK_INT(did.value.state, LEASE_RELEASED);
-	CHECK_INT(did.value.since, 0);
+	CHECK_INT(did.value.since, 1700000000);
 	CHECK_INT(did.value.count, 2);
 	CHECK_INT(did.expect, 6);
 	CHECK_INT(did.released, 0);
@@ -1065,7 +1091,8 @@ int
 main(void)
 {
 	test_active();
-	test_replaced();
+	test_elsewhere();
+	test_released_elsewhere();
 	test_silence();
 	test_lost();
 	test_late();

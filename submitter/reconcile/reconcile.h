@@ -72,8 +72,9 @@ void reconcile_status(struct reconcile *r, uint64_t request);
 
 /*
  * 1 when clusterNames gives the name of this cluster to another cluster of the
- * spool whose accounting is read further: cc-backend's runs of this name are
- * those of the other one.
+ * spool, and the key clusters does not name this one, or the accounting of the
+ * other one is read further: cc-backend's runs of this name are those of the
+ * other one.
  */
 int cluster_is_renamed(const struct submitter *s, const char *cluster);
 

@@ -2,8 +2,10 @@
 /*
  * Clusters of the spool whose name another cluster has in cc-backend now.  When
  * a cluster is renamed in Slurm and clusterNames keeps its name in cc-backend,
- * the spool has both names; the accounting of the new one is read further.  An
- * entry that stays after the name was changed back has no effect.
+ * the spool has both names; the key clusters does not name the old one any more,
+ * or the accounting of the new one is read further.  At the centre of a fan-in
+ * no accounting is read: the key clusters tells alone.  An entry that stays
+ * after the name was changed back has no effect.
  */
 #include "config.h"
 
@@ -40,7 +42,8 @@ cluster_is_renamed(const struct submitter *s, const char *cluster)
 		return 0;
 	own = cursor_of(s->spool, cluster);
 	for (i = 0; spool_cluster(s->spool, i, &name, &cursor); i++)
-		if (strcmp(name.cluster, cluster) != 0 && cursor > own &&
+		if (strcmp(name.cluster, cluster) != 0 &&
+		    (cursor > own || cluster_name_excluded(s, cluster)) &&
 		    !cluster_name_excluded(s, name.cluster) &&
 		    strcmp(payload_cluster(s->payload, name.cluster),
 			cluster) == 0)

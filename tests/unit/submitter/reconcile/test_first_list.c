@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/log_line.h"
+#include "submitter/base/cluster_names.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "tests/unit/check.h"
@@ -238,6 +239,45 @@ test_renamed(void)
 	end();
 }
 
+/* The same at a centre, which reads no accounting: the key clusters tells. */
+static void
+test_renamed_centre(void)
+{
+	sim_begin();
+	conf_set(&sim.w->conf, CONF_CLUSTER_NAMES, "{\"beta\":\"alpha\"}");
+	conf_set(&sim.w->conf, CONF_CLUSTERS, "[\"beta\"]");
+	sim_end();
+	begin();
+	cluster_names_conf(&sim);
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	spool_watermark(sim.spool, "beta", 0);
+	CHECK(!cluster_is_renamed(&sim, "beta"));
+	CHECK(cluster_is_renamed(&sim, "alpha"));
+
+	first_list_again(sim.first_list);
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK_INT(is_known("alpha", 1, 1000), 0);
+	CHECK_INT(is_known("beta", 1, 1000), 1);
+	CHECK(!role_is_passive(&sim));
+
+	reconcile_begin(sim.reconcile, 0, "", 0, 0, 0);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(2, 1000, "running", 10)));
+	CHECK_INT(is_known("alpha", 2, 1000), 0);
+	CHECK_INT(is_known("beta", 2, 1000), 1);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+
+	/* The name was changed back, and the entry stays. */
+	conf_set(&sim.w->conf, CONF_CLUSTERS, "[\"alpha\"]");
+	cluster_names_conf(&sim);
+	CHECK(!cluster_is_renamed(&sim, "alpha"));
+	conf_set(&sim.w->conf, CONF_CLUSTERS, "[]");
+	conf_set(&sim.w->conf, CONF_CLUSTER_NAMES, "{}");
+	cluster_names_conf(&sim);
+	end();
+}
+
 int
 main(void)
 {
@@ -247,6 +287,7 @@ main(void)
 	test_once();
 	test_off();
 	test_renamed();
+	test_renamed_centre();
 	test_nats_waits();
 	return check_done();
 }

@@ -100,7 +100,7 @@ KEY(RECEIVER_USER, "receiverUser", STR, "cc-slurm-receive", 1, 64, S_, SERVICE)
 KEY(NATS_STREAM_REPLICAS, "natsStreamReplicas", INT, "3", 1, 5, V_, LIVE)
 KEY(NATS_STREAM_MAX_AGE, "natsStreamMaxAge", INT, "1209600", 3600, 31536000, V_, LIVE)
 KEY(NATS_STREAM_MAX_BYTES, "natsStreamMaxBytes", INT, "10737418240", 1048576, 1099511627776, V_, LIVE)
-KEY(NATS_LEASE_TIME, "natsLeaseTime", INT, "30", 1, 300, V_, LIVE)
+KEY(NATS_LEASE_TIME, "natsLeaseTime", INT, "30", 2, 300, V_, LIVE)
 /* clang-format on */
 
 #undef S_

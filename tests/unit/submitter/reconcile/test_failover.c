@@ -699,6 +699,20 @@ test_lease(void)
 	sim_end();
 }
 
+/* The shortest lease leaves time for requests until its next renewal. */
+static void
+test_shortest_lease(void)
+{
+	int64_t ms = conf_rule(CONF_NATS_LEASE_TIME)->min * 1000;
+
+	centre_begin();
+	active_until(ms - ms / 3);
+	CHECK(!sim.role.standby);
+	CHECK_INT(sim_waits(REQUEST_PROBE), 1);
+	active_until(0);
+	sim_end();
+}
+
 /* The standby shows no outage that it noted while it was active. */
 static void
 test_outage_is_over(void)
@@ -891,6 +905,7 @@ main(void)
 	test_standby_metrics();
 	test_outage_is_over();
 	test_lease();
+	test_shortest_lease();
 	test_old_list();
 	test_no_lease();
 	test_drain();

@@ -1021,6 +1021,9 @@ test_fan_in(void)
 	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\", \"b\"],"
 	       " \"activeOnly\": true, \"natsLeaseTime\": 29}",
 	    "", "natsLeaseTime: is less than 30 s");
+	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\", \"b\"],"
+	       " \"activeOnly\": true, \"natsLeaseTime\": 1}",
+	    "natsLeaseTime: must be a whole number of seconds from 2", NULL);
 	fan_in("{" CENTRE URL BROKER ", \"clusters\": [\"a\"],"
 	       " \"natsStreamMaxAge\": 3600, \"natsFormat\": \"json\"}",
 	    "", "natsStreamMaxAge: is less than 7 d");

@@ -20,6 +20,8 @@ submitter_base_libbase_a_SOURCES = \
 	submitter/base/sets.h \
 	submitter/base/timer.c \
 	submitter/base/timer.h \
+	submitter/base/tomb_age.c \
+	submitter/base/tomb_age.h \
 	submitter/base/wake.c \
 	submitter/base/wake.h
 

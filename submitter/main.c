@@ -26,6 +26,7 @@
 #include "submitter/backend/token_watch.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
+#include "submitter/base/tomb_age.h"
 #include "submitter/check.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
@@ -48,9 +49,7 @@
 /* in the sandbox's root */
 #define SPOOL_FILE   "spool.db"
 #define HISTORY_FILE "spool.history.db"
-/* s that a tombstone is kept longer than slurmQueryMaxSpan */
-#define TOMB_MARGIN 86400
-#define MORE_WAIT   5000 /* ms that a start waits for the job script */
+#define MORE_WAIT    5000 /* ms that a start waits for the job script */
 /* ms beyond the commit interval of cc-backend */
 #define NATS_MARGIN 2000
 /* ms between two checks of old tombstones */
@@ -182,8 +181,7 @@ policy_set(struct submitter *s)
 	 */
 	p->nats_gap = rest || p->whole ? 0 : commit + commit / 4 + NATS_MARGIN;
 	spool_set_limits(s->spool,
-	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES),
-	    conf_int(conf, CONF_QUERY_MAX_SPAN) + TOMB_MARGIN);
+	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES), tomb_age(conf));
 }
 
 static void
@@ -337,8 +335,8 @@ static struct spool *
 spool_begin(const struct conf *conf, char *reason, size_t size)
 {
 	return spool_open(SPOOL_FILE,
-	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES),
-	    conf_int(conf, CONF_QUERY_MAX_SPAN) + TOMB_MARGIN, reason, size);
+	    (uint64_t)conf_int(conf, CONF_SPOOL_MAX_BYTES), tomb_age(conf),
+	    reason, size);
 }
 
 static void

@@ -98,7 +98,7 @@ KEY(DELIVER, "deliver", STR, "direct", 1, 16, S_ | W_, SERVICE)
 KEY(SOURCE, "source", STR, "slurm", 1, 16, S_ | W_ | V_, SERVICE)
 KEY(RECEIVER_USER, "receiverUser", STR, "cc-slurm-receive", 1, 64, S_, SERVICE)
 KEY(NATS_STREAM_REPLICAS, "natsStreamReplicas", INT, "3", 1, 5, V_, LIVE)
-KEY(NATS_STREAM_MAX_AGE, "natsStreamMaxAge", INT, "1209600", 3600, 31536000, V_, LIVE)
+KEY(NATS_STREAM_MAX_AGE, "natsStreamMaxAge", INT, "1209600", 3600, 31536000, W_ | V_, LIVE)
 KEY(NATS_STREAM_MAX_BYTES, "natsStreamMaxBytes", INT, "10737418240", 1048576, 1099511627776, V_, LIVE)
 KEY(NATS_LEASE_TIME, "natsLeaseTime", INT, "30", 2, 300, V_, LIVE)
 /* clang-format on */

@@ -35,6 +35,13 @@ test_stops_due_SOURCES = tests/unit/submitter/test_stops_due.c \
 test_stops_due_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_stops_due_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
 
+check_PROGRAMS += test_tomb_age
+TESTS += test_tomb_age
+test_tomb_age_SOURCES = tests/unit/submitter/test_tomb_age.c \
+	$(SUBMITTER_SIMULATION)
+test_tomb_age_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_tomb_age_LDADD = submitter/libsubmitter.a $(SUBMITTER_LIBS)
+
 # submitter/payload
 check_PROGRAMS += test_nats_message
 TESTS += test_nats_message

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,43 +16,77 @@
 
 /* As in the C library; further entries are ignored. */
 #define SERVERS_MAX 3
-#define SEARCH_MAX  6
+#define NDOTS_MAX   15
 
 struct resolv_reader {
-	struct evdns_base *dns;
+	struct resolv_conf *conf;
 	unsigned servers;
 	int searched; /* a search list was given */
 };
+
+/* Adds a domain without its dots at the ends.  A longer one has no name. */
+static void
+search_add(struct resolv_conf *conf, const char *domain)
+{
+	size_t n;
+
+	domain += strspn(domain, ".");
+	n = strlen(domain);
+	if (n > 0 && domain[n - 1] == '.')
+		n--;
+	if (n >= HOST_MAX)
+		return;
+	memcpy(conf->search[conf->n_search], domain, n);
+	conf->search[conf->n_search++][n] = '\0';
+}
 
 static void
 read_search(struct resolv_reader *r, char **save)
 {
 	const char *domain;
-	unsigned n = 0;
 
 	/* The last such line replaces the earlier ones. */
-	evdns_base_search_clear(r->dns);
+	r->conf->n_search = 0;
 	r->searched = 1;
-	while ((domain = strtok_r(NULL, " \t\r", save)) != NULL &&
-	    n++ < SEARCH_MAX)
-		evdns_base_search_add(r->dns, domain);
+	while ((domain = strtok_r(NULL, " \t\r", save)) != NULL) {
+		if (r->conf->n_search == RESOLV_SEARCH_MAX) {
+			log_warnx(
+			    "resolv.conf: the search list has more than "
+			    "%d domains; \"%.100s\" and the next ones are "
+			    "ignored",
+			    RESOLV_SEARCH_MAX, domain);
+			return;
+		}
+		search_add(r->conf, domain);
+	}
+}
+
+static void
+read_ndots(struct resolv_conf *conf, const char *text)
+{
+	long ndots = strtol(text, NULL, 10);
+
+	if (ndots >= 0)
+		conf->ndots = ndots < NDOTS_MAX ? (unsigned)ndots : NDOTS_MAX;
 }
 
 static void
 read_options(struct resolv_reader *r, char **save)
 {
-	static const char *const known[] = { "ndots:", "timeout:",
-		"attempts:" };
+	static const char *const known[] = { "timeout:", "attempts:" };
 	const char *option;
 	size_t i, n;
 
-	while ((option = strtok_r(NULL, " \t\r", save)) != NULL)
+	while ((option = strtok_r(NULL, " \t\r", save)) != NULL) {
+		if (strncmp(option, "ndots:", 6) == 0)
+			read_ndots(r->conf, option + 6);
 		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 			n = strlen(known[i]);
 			if (strncmp(option, known[i], n) == 0)
-				evdns_base_set_option(r->dns, known[i],
+				evdns_base_set_option(r->conf->dns, known[i],
 				    option + n);
 		}
+	}
 }
 
 static void
@@ -61,7 +96,7 @@ read_server(struct resolv_reader *r, char **save)
 
 	if (address == NULL || r->servers == SERVERS_MAX)
 		return;
-	if (evdns_base_nameserver_ip_add(r->dns, address) != 0)
+	if (evdns_base_nameserver_ip_add(r->conf->dns, address) != 0)
 		log_warnx("resolv.conf: \"%.100s\" is not the address of a "
 			  "name server; the line is ignored",
 		    address);
@@ -89,7 +124,7 @@ read_line(struct resolv_reader *r, char *line)
 
 /* The default search list: this host's domain. */
 static void
-search_own(struct evdns_base *dns)
+search_own(struct resolv_conf *conf)
 {
 	char host[HOST_MAX];
 	const char *dot;
@@ -99,15 +134,19 @@ search_own(struct evdns_base *dns)
 	host[sizeof(host) - 1] = '\0';
 	dot = strchr(host, '.');
 	if (dot != NULL && dot[1] != '\0')
-		evdns_base_search_add(dns, dot + 1);
+		search_add(conf, dot + 1);
 }
 
 void
-resolv_read(struct evdns_base *dns, const char *p, size_t len)
+resolv_read(struct resolv_conf *conf, struct evdns_base *dns, const char *p,
+    size_t len)
 {
-	struct resolv_reader r = { dns, 0, 0 };
+	struct resolv_reader r = { conf, 0, 0 };
 	char line[NAMES_LINE_MAX];
 
+	conf->dns = dns;
+	conf->n_search = 0;
+	conf->ndots = 1;
 	while (resolver_line(&p, &len, line))
 		read_line(&r, line);
 	/*
@@ -116,7 +155,38 @@ resolv_read(struct evdns_base *dns, const char *p, size_t len)
 	 */
 	evdns_base_set_option(dns, "edns-udp-size:", "1232");
 	if (!r.searched)
-		search_own(dns);
+		search_own(conf);
 	if (r.servers == 0)
 		evdns_base_nameserver_ip_add(dns, "127.0.0.1");
+}
+
+static unsigned
+dots(const char *host)
+{
+	unsigned n = 0;
+
+	for (; *host != '\0'; host++)
+		n += *host == '.';
+	return n;
+}
+
+int
+resolv_candidate(const struct resolv_conf *conf, const char *host, unsigned i,
+    char name[RESOLV_NAME_MAX])
+{
+	size_t n = strlen(host);
+	int first = dots(host) >= conf->ndots; /* as is, then the list */
+	const char *domain = "";
+
+	if (n > 1 && host[n - 1] == '.') {
+		snprintf(name, RESOLV_NAME_MAX, "%.*s", (int)n - 1, host);
+		return i == 0;
+	}
+	if (i > conf->n_search)
+		return 0;
+	if (i != (first ? 0 : conf->n_search))
+		domain = conf->search[first ? i - 1 : i];
+	snprintf(name, RESOLV_NAME_MAX, "%s%s%s", host,
+	    *domain != '\0' ? "." : "", domain);
+	return 1;
 }

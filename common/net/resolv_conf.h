@@ -5,13 +5,38 @@
 
 #include <stddef.h>
 
+#include "common/model/job.h"
+
+/* As in the C library before 2.26; further domains are ignored. */
+#define RESOLV_SEARCH_MAX 6
+/* A host and a domain of the search list; evdns refuses more than 255 bytes. */
+#define RESOLV_NAME_MAX (2 * HOST_MAX)
+
 struct evdns_base;
+
+/*
+ * The search list is not given to evdns: evdns searches for each address
+ * family alone, and its answers can then be those of two hosts.
+ */
+struct resolv_conf {
+	struct evdns_base *dns; /* borrowed */
+	unsigned n_search;
+	char search[RESOLV_SEARCH_MAX][HOST_MAX]; /* "" = the root */
+	unsigned ndots; /* a name with so many dots is asked as is first */
+};
 
 /*
  * Reads nameserver, search, domain and the options ndots, timeout and attempts
  * of resolv.conf(5); ignores other lines.  The default server is 127.0.0.1, as
  * in the C library.
  */
-void resolv_read(struct evdns_base *dns, const char *bytes, size_t len);
+void resolv_read(struct resolv_conf *conf, struct evdns_base *dns,
+    const char *bytes, size_t len);
+/*
+ * The i-th name to ask for host, in the order of the C library.  A host that
+ * ends with a dot is asked as is only.  Returns 0 when there are fewer names.
+ */
+int resolv_candidate(const struct resolv_conf *conf, const char *host,
+    unsigned i, char name[RESOLV_NAME_MAX]);
 
 #endif

@@ -38,7 +38,7 @@
 #define TTL_MIN 30
 /* s until the next DNS query after a failure. */
 #define TTL_FAILED 5
-/* Limit for both DNS queries with the retries of evdns. */
+/* Limit for a lookup: all names, both families, the retries of evdns. */
 #define DEADLINE_MS 15000
 /* Wait for the other address family after the first answer. */
 #define SECOND_MS 1000
@@ -61,18 +61,25 @@ struct entry {
 	long long expires;	      /* clock_ms() */
 	char why[96];		/* reason of the last failure; "" = none */
 	struct queries queries; /* wait for the answer */
-	struct event *timer;	/* owned; deadline of the DNS queries */
+	struct event *timer;	/* owned; deadline of the lookup */
 	int asked;		/* calls of on_answer() to come */
-	int running;		/* DNS queries are under way */
+	int running;		/* a lookup is under way */
+	int late; /* the lookup waits for answers to an earlier one */
+	char name[RESOLV_NAME_MAX];  /* asked now */
+	char found[RESOLV_NAME_MAX]; /* the name of the last good answer */
+	unsigned candidates;	     /* names asked, the present one included */
 	struct resolver_answer v4, v6; /* answers so far */
 	int ttl;
-	int error; /* DNS_ERR_* of the last failure */
+	int error;  /* DNS_ERR_* of the present name */
+	int reason; /* DNS_ERR_* of the names before */
+	int denied; /* a server has denied all names */
 };
 TAILQ_HEAD(entries, entry);
 
 struct resolver {
 	struct event_base *base; /* borrowed */
 	struct evdns_base *dns;	 /* owned; NULL = no resolv.conf yet */
+	struct resolv_conf conf;
 	struct entries entries;
 	unsigned n_entries;
 	unsigned n_queries;
@@ -133,26 +140,35 @@ entry_cache(struct entry *e)
 		e->ttl = TTL_MAX;
 	e->expires = clock_ms() + e->ttl * 1000LL;
 	e->why[0] = '\0';
+	memcpy(e->found, e->name, sizeof(e->found));
 }
 
-/* 1 when a server denied the name: the last good answer is invalid then. */
+/* 1 when a server denied the name. */
 static int
-is_final(int error)
+is_denial(int error)
 {
 	return error == DNS_ERR_NOTEXIST || error == DNS_ERR_NODATA;
+}
+
+/* A failure outranks a denial: the name may exist. */
+static void
+error_merge(int *all, int error)
+{
+	if (*all == DNS_ERR_NONE || is_denial(*all))
+		*all = error;
 }
 
 static void
 entry_fail(struct entry *e)
 {
 	snprintf(e->why, sizeof(e->why), "%s",
-	    e->error == DNS_ERR_NONE || e->error == DNS_ERR_TIMEOUT ?
+	    e->reason == DNS_ERR_NONE || e->reason == DNS_ERR_TIMEOUT ?
 		"no name server answers" :
-		e->error == DNS_ERR_TRUNCATED ?
+		e->reason == DNS_ERR_TRUNCATED ?
 		"too many addresses for one datagram: add the host to the "
 		"hosts file" :
-		evdns_err_to_string(e->error));
-	if (is_final(e->error))
+		evdns_err_to_string(e->reason));
+	if (e->denied) /* else the last good answer is still the best */
 		e->known.n = 0;
 	e->expires = clock_ms() + TTL_FAILED * 1000LL;
 	log_debug("name %s: %s%s", e->host, e->why,
@@ -187,8 +203,10 @@ on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct entry *e = arg;
 
-	if (e->running)
-		entry_end(e);
+	if (!e->running)
+		return;
+	error_merge(&e->reason, DNS_ERR_TIMEOUT); /* of the present name */
+	entry_end(e);
 }
 
 static void
@@ -213,6 +231,68 @@ entry_take(struct entry *e, char type, int count, int ttl, const char *p)
 		e->ttl = ttl;
 }
 
+static void on_answer(int, char, int, int, void *, void *);
+
+/* Asks for both address families of the present name. */
+static void
+name_ask(struct entry *e)
+{
+	struct evdns_base *dns = e->names->conf.dns;
+	const int flags = DNS_QUERY_NO_SEARCH;
+
+	e->error = DNS_ERR_NONE;
+	if (evdns_base_resolve_ipv4(dns, e->name, flags, on_answer, e) != NULL)
+		e->asked++;
+	else
+		e->error = DNS_ERR_UNKNOWN;
+	if (evdns_base_resolve_ipv6(dns, e->name, flags, on_answer, e) != NULL)
+		e->asked++;
+	else
+		e->error = DNS_ERR_UNKNOWN;
+	if (e->asked == 0) {
+		e->reason = DNS_ERR_UNKNOWN;
+		entry_timer(e, 0); /* the event loop ends the lookup */
+	}
+}
+
+/* Asks for the next name of the search list; without one the lookup ends. */
+static void
+name_next(struct entry *e)
+{
+	if (resolv_candidate(&e->names->conf, e->host, e->candidates,
+		e->name)) {
+		e->candidates++;
+		name_ask(e);
+	} else {
+		e->denied = is_denial(e->reason);
+		entry_end(e);
+	}
+}
+
+/*
+ * A later name can be another host.  It is asked after a denial, and after
+ * REFUSED: a server of a closed network refuses the names of other domains.
+ * The name of the last good answer is only given up after a denial.
+ */
+static int
+may_continue(const struct entry *e)
+{
+	return is_denial(e->error) ||
+	    (e->error == DNS_ERR_REFUSED &&
+		(e->known.n == 0 || strcmp(e->name, e->found) != 0));
+}
+
+/* Both families of the present name have an answer. */
+static void
+name_end(struct entry *e)
+{
+	error_merge(&e->reason, e->error);
+	if (e->v4.n + e->v6.n == 0 && may_continue(e))
+		name_next(e);
+	else
+		entry_end(e);
+}
+
 /* Called by evdns with the answer of one address family. */
 static void
 on_answer(int result, char type, int count, int ttl, void *addresses, void *arg)
@@ -222,42 +302,36 @@ on_answer(int result, char type, int count, int ttl, void *addresses, void *arg)
 	e->asked--;
 	if (!e->running)
 		return; /* after the deadline */
+	if (e->late) {
+		e->late = e->asked != 0;
+		if (!e->late)
+			name_next(e);
+		return;
+	}
 	if (result == DNS_ERR_NONE)
 		entry_take(e, type, count, ttl, addresses);
-	else if (e->error == DNS_ERR_NONE || is_final(e->error))
-		/* A timeout of the other family must not become "no such name". */
-		e->error = result;
-	if (e->asked <= 0)
-		entry_end(e);
+	else
+		error_merge(&e->error, result);
+	if (e->asked == 0)
+		name_end(e);
 	else if (e->v4.n + e->v6.n != 0)
 		entry_timer(e, SECOND_MS);
 }
 
-/* Starts two DNS queries, one per address family. */
+/* Starts a lookup.  Answers to an earlier one are for another name. */
 static void
 entry_ask(struct entry *e)
 {
-	struct evdns_base *dns = e->names->dns;
-	size_t n = strlen(e->host);
-	int flags = 0;
-	char host[HOST_MAX];
-
-	memcpy(host, e->host, n + 1);
-	if (n > 1 && host[n - 1] == '.') {
-		host[n - 1] = '\0'; /* a fully qualified name */
-		flags = DNS_QUERY_NO_SEARCH;
-	}
 	e->v4.n = e->v6.n = 0;
 	e->ttl = 0;
-	e->error = DNS_ERR_NONE;
+	e->reason = DNS_ERR_NONE;
+	e->denied = 0;
+	e->candidates = 0;
 	e->running = 1;
 	entry_timer(e, DEADLINE_MS);
-	if (evdns_base_resolve_ipv4(dns, host, flags, on_answer, e) != NULL)
-		e->asked++;
-	if (evdns_base_resolve_ipv6(dns, host, flags, on_answer, e) != NULL)
-		e->asked++;
-	if (e->asked == 0)
-		entry_timer(e, 0); /* the event loop ends the queries */
+	e->late = e->asked != 0;
+	if (!e->late)
+		name_next(e);
 }
 
 static struct entry *
@@ -489,20 +563,24 @@ hosts_end_one(struct resolver *n)
 	return 0;
 }
 
-/* Replaces the name servers.  The event loop ends running queries. */
+/* Replaces the name servers.  Running lookups start again. */
 static void
 servers_use(struct resolver *n, const uint8_t *p, size_t len)
 {
 	struct evdns_base *dns = evdns_base_new(n->base, 0);
+	struct entry *e;
 
 	if (dns == NULL) {
 		log_warnx("out of memory: the name servers stay the same");
 		return;
 	}
-	resolv_read(dns, (const char *)p, len);
+	resolv_read(&n->conf, dns, (const char *)p, len);
 	if (n->dns != NULL)
 		evdns_base_free(n->dns, 1);
 	n->dns = dns;
+	TAILQ_FOREACH(e, &n->entries, link)
+	if (e->running)
+		entry_ask(e);
 }
 
 void

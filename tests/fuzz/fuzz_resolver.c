@@ -81,14 +81,32 @@ literal_holds(const char *host)
 	HOLDS(strcmp(a.addrs[0], again.addrs[0]) == 0);
 }
 
+/* Each name begins with the host; a dot at its end is not asked. */
 static void
-resolv_holds(struct event_base *base, const char *p, size_t n)
+candidates_hold(const struct resolv_conf *conf, const char *host)
+{
+	char name[RESOLV_NAME_MAX];
+	size_t len = strlen(host);
+	unsigned i;
+
+	HOLDS(conf->n_search <= RESOLV_SEARCH_MAX);
+	if (len == 0 || len >= HOST_MAX)
+		return;
+	for (i = 0; resolv_candidate(conf, host, i, name); i++)
+		HOLDS(strncmp(name, host, len - 1) == 0);
+	HOLDS(i >= 1 && i <= conf->n_search + 1);
+}
+
+static void
+resolv_holds(struct event_base *base, const char *p, size_t n, const char *host)
 {
 	struct evdns_base *dns = evdns_base_new(base,
 	    EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+	struct resolv_conf conf;
 
 	HOLDS(dns != NULL);
-	resolv_read(dns, p, n);
+	resolv_read(&conf, dns, p, n);
+	candidates_hold(&conf, host);
 	HOLDS(evdns_base_count_nameservers(dns) >= 1);
 	HOLDS(evdns_base_count_nameservers(dns) <= SERVERS_MAX);
 	evdns_base_free(dns, 0);
@@ -110,7 +128,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	literal_holds(host);
 	text = exact(bytes, n);
 	hosts_hold(text, n, host);
-	resolv_holds(base, text, n);
+	resolv_holds(base, text, n, host);
 	free(text);
 	free(host);
 	return 0;

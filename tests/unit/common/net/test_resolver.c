@@ -49,6 +49,56 @@ many_reply(struct evdns_server_request *req,
 	evdns_server_request_respond(req, 0);
 }
 
+/* What the server knows: an address of one family, or an error. */
+static const struct row {
+	const char *name;
+	const char *v4, *v6;
+	int error;
+} rows[] = {
+	{ "cc.one.example", "127.0.0.4", NULL, 0 },
+	{ "cc.two.example", "127.0.0.5", NULL, 0 },
+	{ "a.b", "127.0.0.7", NULL, 0 },
+	{ "a.b.one.example", "127.0.0.4", NULL, 0 },
+	{ "mon.example", "127.0.0.6", NULL, 0 },
+	{ "mon.example.one.example", NULL, "fd00::6", 0 },
+	{ "six.example", NULL, "fd00::7", 0 },
+	{ "six.example.one.example", "127.0.0.6", NULL, 0 },
+	{ "text.one.example", NULL, NULL, 0 },
+	{ "text.two.example", "127.0.0.8", NULL, 0 },
+	{ "bad.one.example", NULL, NULL, 2 },
+	{ "bad.two.example", "127.0.0.9", NULL, 0 },
+	{ "far.off", NULL, NULL, 5 },
+	{ "far.off.one.example", "127.0.0.9", NULL, 0 },
+};
+
+static void
+row_reply(struct evdns_server_request *req,
+    const struct evdns_server_question *q, const struct row *row)
+{
+	unsigned char address[16];
+
+	if (q->type == EVDNS_TYPE_A && row->v4 != NULL) {
+		inet_pton(AF_INET, row->v4, address);
+		evdns_server_request_add_a_reply(req, q->name, 1, address, 1);
+	} else if (q->type == EVDNS_TYPE_AAAA && row->v6 != NULL) {
+		inet_pton(AF_INET6, row->v6, address);
+		evdns_server_request_add_aaaa_reply(req, q->name, 1, address,
+		    1);
+	}
+	evdns_server_request_respond(req, row->error);
+}
+
+static const struct row *
+row_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strcasecmp(name, rows[i].name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
 static void
 on_question(struct evdns_server_request *req, void *arg)
 {
@@ -75,6 +125,8 @@ on_question(struct evdns_server_request *req, void *arg)
 	} else if (strcasecmp(q->name, "many.example") == 0 ||
 	    strcasecmp(q->name, "half.example") == 0) {
 		many_reply(req, q);
+	} else if (row_find(q->name) != NULL) {
+		row_reply(req, q, row_find(q->name));
 	} else if (strcasecmp(q->name, "broken.example") == 0)
 		evdns_server_request_respond(req, 2);
 	else
@@ -221,6 +273,67 @@ check_asked(struct resolver *n, int port)
 	CHECK_INT(asked, i + 2);
 }
 
+/* The search list, asked for both address families of one name at a time. */
+static void
+check_search(struct resolver *n, int port)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+	    "search one.example. two.example\nnameserver 127.0.0.1:%d\n"
+	    "options timeout:%d attempts:1\n",
+	    port, TIMEOUT_S);
+	use(n, text);
+	CHECK_STR(asked_for(n, "cc"), "127.0.0.4");
+	CHECK_STR(asked_for(n, "cc.two.example"), "127.0.0.5");
+	CHECK_STR(asked_for(n, "a.b"), "127.0.0.7");
+	/* The other family of the name has an address in the search list. */
+	CHECK_STR(asked_for(n, "mon.example"), "127.0.0.6");
+	CHECK_STR(asked_for(n, "six.example"), "fd00::7");
+	/* The name exists without an address. */
+	CHECK_STR(asked_for(n, "text"), "127.0.0.8");
+	/* After a failure, the next name could be another host. */
+	CHECK(strstr(asked_for(n, "bad"), "127.") == NULL);
+	CHECK_STR(asked_for(n, "far.off"), "127.0.0.9");
+	CHECK_STR(asked_for(n, "cc."), "name does not exist");
+	/* options before search */
+	snprintf(text, sizeof(text),
+	    "options ndots:2\nsearch one.example two.example\n"
+	    "nameserver 127.0.0.1:%d\n",
+	    port);
+	use(n, text);
+	CHECK_STR(asked_for(n, "a.b"), "127.0.0.4");
+	CHECK_STR(asked_for(n, "a.b."), "127.0.0.7");
+	CHECK_STR(asked_for(n, "cc.two.example"), "127.0.0.5");
+	/* A later search list replaces the first one; the root is a domain. */
+	snprintf(text, sizeof(text),
+	    "search one.example\nsearch . two.example\n"
+	    "nameserver 127.0.0.1:%d\n",
+	    port);
+	use(n, text);
+	CHECK_STR(asked_for(n, "cc"), "127.0.0.5");
+	/* The seventh domain is ignored. */
+	snprintf(text, sizeof(text),
+	    "search a b c d e two.example one.example\n"
+	    "nameserver 127.0.0.1:%d\n",
+	    port);
+	use(n, text);
+	CHECK_STR(asked_for(n, "cc"), "127.0.0.5");
+}
+
+/* A changed resolv.conf: a lookup that runs asks the new server. */
+static void
+check_changed(struct resolver *n, int port)
+{
+	use(n, "nameserver 192.0.2.1\n");
+	answers = 0;
+	CHECK(resolver_resolve(n, "cc.one.example", on_name, n) != NULL);
+	use_server(n, port, TIMEOUT_S);
+	event_base_dispatch(base);
+	CHECK_INT(answers, 1);
+	CHECK_STR(given, "127.0.0.4");
+}
+
 /* A server without answers: the last good answer stays valid. */
 static void
 check_silent(struct resolver *n, int port)
@@ -274,6 +387,8 @@ main(void)
 	use(n, "nonsense\nnameserver not-an-address\n");
 	asked = 0;
 	check_asked(n, port);
+	check_search(n, port);
+	check_changed(n, port);
 	check_silent(n, port);
 	resolver_free(n);
 	resolver_free(NULL);

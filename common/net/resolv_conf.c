@@ -14,13 +14,15 @@
 #include "common/net/hosts_file.h"
 #include "common/net/resolv_conf.h"
 
-/* As in the C library; further entries are ignored. */
-#define SERVERS_MAX 3
-#define NDOTS_MAX   15
+#define NDOTS_MAX    15 /* as in the C library */
+#define ATTEMPTS_MAX 5	/* as in the C library */
+#define ATTEMPTS     3
+/* s; the resolver's limit for a lookup is the time of three servers. */
+#define TIMEOUT_MAX 5
 
 struct resolv_reader {
 	struct resolv_conf *conf;
-	unsigned servers;
+	struct event_base *base;
 	int searched; /* a search list was given */
 };
 
@@ -61,32 +63,44 @@ read_search(struct resolv_reader *r, char **save)
 	}
 }
 
+/* Reads a number; one outside of the range becomes its end. */
 static void
-read_ndots(struct resolv_conf *conf, const char *text)
+read_number(unsigned *to, const char *text, long min, long max)
 {
-	long ndots = strtol(text, NULL, 10);
+	long value = strtol(text, NULL, 10);
 
-	if (ndots >= 0)
-		conf->ndots = ndots < NDOTS_MAX ? (unsigned)ndots : NDOTS_MAX;
+	*to = (unsigned)(value < min ? min : value > max ? max : value);
 }
 
 static void
-read_options(struct resolv_reader *r, char **save)
+read_options(struct resolv_conf *conf, char **save)
 {
-	static const char *const known[] = { "timeout:", "attempts:" };
 	const char *option;
-	size_t i, n;
 
-	while ((option = strtok_r(NULL, " \t\r", save)) != NULL) {
+	while ((option = strtok_r(NULL, " \t\r", save)) != NULL)
 		if (strncmp(option, "ndots:", 6) == 0)
-			read_ndots(r->conf, option + 6);
-		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-			n = strlen(known[i]);
-			if (strncmp(option, known[i], n) == 0)
-				evdns_base_set_option(r->conf->dns, known[i],
-				    option + n);
-		}
+			read_number(&conf->ndots, option + 6, 0, NDOTS_MAX);
+		else if (strncmp(option, "timeout:", 8) == 0)
+			read_number(&conf->timeout, option + 8, 1, TIMEOUT_MAX);
+		else if (strncmp(option, "attempts:", 9) == 0)
+			read_number(&conf->attempts, option + 9, 1,
+			    ATTEMPTS_MAX);
+}
+
+/* 0 when the address is not one of a name server. */
+static int
+server_add(struct resolv_reader *r, const char *address)
+{
+	struct evdns_base *dns = evdns_base_new(r->base, 0);
+
+	if (dns == NULL)
+		return 1; /* resolv_read() finds that there is no server */
+	if (evdns_base_nameserver_ip_add(dns, address) != 0) {
+		evdns_base_free(dns, 0);
+		return 0;
 	}
+	r->conf->servers[r->conf->n_servers++] = dns;
+	return 1;
 }
 
 static void
@@ -94,14 +108,12 @@ read_server(struct resolv_reader *r, char **save)
 {
 	const char *address = strtok_r(NULL, " \t\r", save);
 
-	if (address == NULL || r->servers == SERVERS_MAX)
+	if (address == NULL || r->conf->n_servers == RESOLV_SERVERS_MAX)
 		return;
-	if (evdns_base_nameserver_ip_add(r->conf->dns, address) != 0)
+	if (!server_add(r, address))
 		log_warnx("resolv.conf: \"%.100s\" is not the address of a "
 			  "name server; the line is ignored",
 		    address);
-	else
-		r->servers++;
 }
 
 static void
@@ -119,7 +131,7 @@ read_line(struct resolv_reader *r, char *line)
 	else if (strcmp(word, "search") == 0 || strcmp(word, "domain") == 0)
 		read_search(r, &save);
 	else if (strcmp(word, "options") == 0)
-		read_options(r, &save);
+		read_options(r->conf, &save);
 }
 
 /* The default search list: this host's domain. */
@@ -137,27 +149,51 @@ search_own(struct resolv_conf *conf)
 		search_add(conf, dot + 1);
 }
 
-void
-resolv_read(struct resolv_conf *conf, struct evdns_base *dns, const char *p,
-    size_t len)
+/* The options of a server are the last ones of the file. */
+static void
+server_configure(const struct resolv_conf *conf, struct evdns_base *dns)
 {
-	struct resolv_reader r = { conf, 0, 0 };
-	char line[NAMES_LINE_MAX];
+	char seconds[16];
 
-	conf->dns = dns;
-	conf->n_search = 0;
-	conf->ndots = 1;
-	while (resolver_line(&p, &len, line))
-		read_line(&r, line);
+	snprintf(seconds, sizeof(seconds), "%u", conf->timeout);
+	evdns_base_set_option(dns, "timeout:", seconds);
+	/* The resolver repeats a question: by another server, if there is one. */
+	evdns_base_set_option(dns, "attempts:", "1");
 	/*
 	 * Answers with up to about 80 addresses.  libevent before 2.2 has neither
 	 * this option nor TCP: its answers end after 512 bytes.
 	 */
 	evdns_base_set_option(dns, "edns-udp-size:", "1232");
+}
+
+int
+resolv_read(struct resolv_conf *conf, struct event_base *base, const char *p,
+    size_t len)
+{
+	struct resolv_reader r = { conf, base, 0 };
+	char line[NAMES_LINE_MAX];
+	unsigned i;
+
+	conf->n_servers = conf->n_search = 0;
+	conf->ndots = 1;
+	conf->timeout = TIMEOUT_MAX;
+	conf->attempts = ATTEMPTS;
+	while (resolver_line(&p, &len, line))
+		read_line(&r, line);
 	if (!r.searched)
 		search_own(conf);
-	if (r.servers == 0)
-		evdns_base_nameserver_ip_add(dns, "127.0.0.1");
+	if (conf->n_servers == 0)
+		server_add(&r, "127.0.0.1");
+	for (i = 0; i < conf->n_servers; i++)
+		server_configure(conf, conf->servers[i]);
+	return conf->n_servers == 0 ? -1 : 0;
+}
+
+void
+resolv_clear(struct resolv_conf *conf, int fail)
+{
+	while (conf->n_servers > 0)
+		evdns_base_free(conf->servers[--conf->n_servers], fail);
 }
 
 static unsigned

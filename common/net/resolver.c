@@ -38,7 +38,7 @@
 #define TTL_MIN 30
 /* s until the next DNS query after a failure. */
 #define TTL_FAILED 5
-/* Limit for a lookup: all names, both families, the retries of evdns. */
+/* Limit for a lookup: all names, both families, all servers. */
 #define DEADLINE_MS 15000
 /* Wait for the other address family after the first answer. */
 #define SECOND_MS 1000
@@ -70,16 +70,20 @@ struct entry {
 	unsigned candidates;	     /* names asked, the present one included */
 	struct resolver_answer v4, v6; /* answers so far */
 	int ttl;
-	int error;  /* DNS_ERR_* of the present name */
-	int reason; /* DNS_ERR_* of the names before */
-	int denied; /* a server has denied all names */
+	unsigned server;    /* asked now */
+	unsigned first;	    /* asked first for the next name */
+	unsigned tries;	    /* questions for the present name */
+	long long asked_at; /* clock_ms() of the present question */
+	int error;	    /* DNS_ERR_* of the present question */
+	int reason;	    /* DNS_ERR_* of the names before */
+	int doubt;	    /* a name was not denied by the first server */
+	int denied;	    /* the first server has denied all names */
 };
 TAILQ_HEAD(entries, entry);
 
 struct resolver {
 	struct event_base *base; /* borrowed */
-	struct evdns_base *dns;	 /* owned; NULL = no resolv.conf yet */
-	struct resolv_conf conf;
+	struct resolv_conf conf; /* owned */
 	struct entries entries;
 	unsigned n_entries;
 	unsigned n_queries;
@@ -233,14 +237,15 @@ entry_take(struct entry *e, char type, int count, int ttl, const char *p)
 
 static void on_answer(int, char, int, int, void *, void *);
 
-/* Asks for both address families of the present name. */
+/* Asks the present server for both address families of the present name. */
 static void
 name_ask(struct entry *e)
 {
-	struct evdns_base *dns = e->names->conf.dns;
+	struct evdns_base *dns = e->names->conf.servers[e->server];
 	const int flags = DNS_QUERY_NO_SEARCH;
 
 	e->error = DNS_ERR_NONE;
+	e->asked_at = clock_ms();
 	if (evdns_base_resolve_ipv4(dns, e->name, flags, on_answer, e) != NULL)
 		e->asked++;
 	else
@@ -262,35 +267,82 @@ name_next(struct entry *e)
 	if (resolv_candidate(&e->names->conf, e->host, e->candidates,
 		e->name)) {
 		e->candidates++;
+		e->server = e->first;
+		e->tries = 0;
 		name_ask(e);
 	} else {
-		e->denied = is_denial(e->reason);
+		e->denied = !e->doubt;
 		entry_end(e);
 	}
+}
+
+/* A later server can be a public one, without the names of the site. */
+static int
+first_denies(const struct entry *e)
+{
+	return is_denial(e->error) && e->server == 0;
 }
 
 /*
  * A later name can be another host.  It is asked after a denial, and after
  * REFUSED: a server of a closed network refuses the names of other domains.
- * The name of the last good answer is only given up after a denial.
+ * The name of the last good answer is only given up if the first server denies
+ * it.
  */
 static int
 may_continue(const struct entry *e)
 {
-	return is_denial(e->error) ||
-	    (e->error == DNS_ERR_REFUSED &&
-		(e->known.n == 0 || strcmp(e->name, e->found) != 0));
+	if (first_denies(e))
+		return 1;
+	if (!is_denial(e->error) && e->error != DNS_ERR_REFUSED)
+		return 0;
+	return e->known.n == 0 || strcmp(e->name, e->found) != 0;
+}
+
+/* Asks the next server after a failure of the present one; 0 = no more. */
+static int
+server_next(struct entry *e)
+{
+	const struct resolv_conf *conf = &e->names->conf;
+
+	if (is_denial(e->error) || e->error == DNS_ERR_TRUNCATED ||
+	    ++e->tries >= conf->attempts * conf->n_servers)
+		return 0;
+	e->server = (e->server + 1) % conf->n_servers;
+	if (e->error == DNS_ERR_TIMEOUT) /* the time is lost once only */
+		e->first = e->server;
+	name_ask(e);
+	return 1;
 }
 
 /* Both families of the present name have an answer. */
 static void
-name_end(struct entry *e)
+question_end(struct entry *e)
 {
+	if (e->v4.n + e->v6.n != 0) {
+		entry_end(e);
+		return;
+	}
+	if (server_next(e))
+		return;
 	error_merge(&e->reason, e->error);
-	if (e->v4.n + e->v6.n == 0 && may_continue(e))
+	if (!first_denies(e))
+		e->doubt = 1;
+	if (may_continue(e))
 		name_next(e);
 	else
 		entry_end(e);
+}
+
+/* evdns 2.1 reports SERVFAIL as a timeout, but at once. */
+static int
+error_of(const struct entry *e, int result)
+{
+	long long half = e->names->conf.timeout * 500LL;
+
+	if (result == DNS_ERR_TIMEOUT && clock_ms() - e->asked_at < half)
+		return DNS_ERR_SERVERFAILED;
+	return result;
 }
 
 /* Called by evdns with the answer of one address family. */
@@ -311,9 +363,9 @@ on_answer(int result, char type, int count, int ttl, void *addresses, void *arg)
 	if (result == DNS_ERR_NONE)
 		entry_take(e, type, count, ttl, addresses);
 	else
-		error_merge(&e->error, result);
+		error_merge(&e->error, error_of(e, result));
 	if (e->asked == 0)
-		name_end(e);
+		question_end(e);
 	else if (e->v4.n + e->v6.n != 0)
 		entry_timer(e, SECOND_MS);
 }
@@ -325,8 +377,9 @@ entry_ask(struct entry *e)
 	e->v4.n = e->v6.n = 0;
 	e->ttl = 0;
 	e->reason = DNS_ERR_NONE;
-	e->denied = 0;
+	e->doubt = e->denied = 0;
 	e->candidates = 0;
+	e->first = 0;
 	e->running = 1;
 	entry_timer(e, DEADLINE_MS);
 	e->late = e->asked != 0;
@@ -391,8 +444,7 @@ resolver_free(struct resolver *n)
 	if (n == NULL)
 		return;
 	/* 0: evdns ends its queries without calling on_answer(). */
-	if (n->dns != NULL)
-		evdns_base_free(n->dns, 0);
+	resolv_clear(&n->conf, 0);
 	while ((e = TAILQ_FIRST(&n->entries)) != NULL)
 		entry_drop(e);
 	free(n->hosts);
@@ -490,7 +542,7 @@ resolver_resolve(struct resolver *n, const char *host, resolver_fn *fn,
 		goto done;
 	if (!is_name(host))
 		a.why = "not a host name";
-	else if (n->dns == NULL)
+	else if (n->conf.n_servers == 0)
 		a.why = "resolv.conf was not received yet";
 	else if (n->n_queries >= QUERIES_MAX)
 		a.why = "too many queries wait";
@@ -567,17 +619,15 @@ hosts_end_one(struct resolver *n)
 static void
 servers_use(struct resolver *n, const uint8_t *p, size_t len)
 {
-	struct evdns_base *dns = evdns_base_new(n->base, 0);
+	struct resolv_conf conf = { 0 };
 	struct entry *e;
 
-	if (dns == NULL) {
+	if (resolv_read(&conf, n->base, (const char *)p, len) == -1) {
 		log_warnx("out of memory: the name servers stay the same");
 		return;
 	}
-	resolv_read(&n->conf, dns, (const char *)p, len);
-	if (n->dns != NULL)
-		evdns_base_free(n->dns, 1);
-	n->dns = dns;
+	resolv_clear(&n->conf, 1);
+	n->conf = conf;
 	TAILQ_FOREACH(e, &n->entries, link)
 	if (e->running)
 		entry_ask(e);

@@ -12,8 +12,6 @@
 #include "common/net/resolv_conf.h"
 #include "tests/fuzz/fuzz.h"
 
-#define SERVERS_MAX 3 /* resolv.conf(5) */
-
 static void
 answer_holds(const struct resolver_answer *a)
 {
@@ -100,16 +98,17 @@ candidates_hold(const struct resolv_conf *conf, const char *host)
 static void
 resolv_holds(struct event_base *base, const char *p, size_t n, const char *host)
 {
-	struct evdns_base *dns = evdns_base_new(base,
-	    EVDNS_BASE_DISABLE_WHEN_INACTIVE);
 	struct resolv_conf conf;
+	unsigned i;
 
-	HOLDS(dns != NULL);
-	resolv_read(&conf, dns, p, n);
+	HOLDS(resolv_read(&conf, base, p, n) == 0);
 	candidates_hold(&conf, host);
-	HOLDS(evdns_base_count_nameservers(dns) >= 1);
-	HOLDS(evdns_base_count_nameservers(dns) <= SERVERS_MAX);
-	evdns_base_free(dns, 0);
+	HOLDS(conf.n_servers >= 1 && conf.n_servers <= RESOLV_SERVERS_MAX);
+	for (i = 0; i < conf.n_servers; i++)
+		HOLDS(evdns_base_count_nameservers(conf.servers[i]) == 1);
+	HOLDS(conf.timeout >= 1 && conf.attempts >= 1);
+	resolv_clear(&conf, 0);
+	HOLDS(conf.n_servers == 0);
 	event_base_loop(base, EVLOOP_NONBLOCK);
 }
 

@@ -69,7 +69,20 @@ static const struct row {
 	{ "bad.two.example", "127.0.0.9", NULL, 0 },
 	{ "far.off", NULL, NULL, 5 },
 	{ "far.off.one.example", "127.0.0.9", NULL, 0 },
+	{ "lame.example", NULL, NULL, 2 },
+	{ "refused.example", NULL, NULL, 5 },
 };
+
+/* The second server does not know the names of the site. */
+static const struct row public_rows[] = {
+	{ "public.example", "127.0.0.10", NULL, 0 },
+	{ "lame.example", "127.0.0.10", NULL, 0 },
+	{ "refused.example", "127.0.0.10", NULL, 0 },
+	{ "deep.two.example", "127.0.0.10", NULL, 0 },
+	{ "cc.other.example", "127.0.0.11", NULL, 0 },
+};
+#define ROWS(rows) rows, sizeof(rows) / sizeof(rows[0])
+static unsigned public_asked;
 
 static void
 row_reply(struct evdns_server_request *req,
@@ -89,14 +102,26 @@ row_reply(struct evdns_server_request *req,
 }
 
 static const struct row *
-row_find(const char *name)
+row_find(const struct row *row, size_t n, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strcasecmp(name, rows[i].name) == 0)
-			return &rows[i];
+	for (; n > 0; n--, row++)
+		if (strcasecmp(name, row->name) == 0)
+			return row;
 	return NULL;
+}
+
+static void
+on_public(struct evdns_server_request *req, void *arg)
+{
+	struct evdns_server_question *q = req->questions[0];
+	const struct row *row = row_find(ROWS(public_rows), q->name);
+
+	(void)arg;
+	public_asked++;
+	if (row != NULL)
+		row_reply(req, q, row);
+	else
+		evdns_server_request_respond(req, 3);
 }
 
 static void
@@ -125,8 +150,8 @@ on_question(struct evdns_server_request *req, void *arg)
 	} else if (strcasecmp(q->name, "many.example") == 0 ||
 	    strcasecmp(q->name, "half.example") == 0) {
 		many_reply(req, q);
-	} else if (row_find(q->name) != NULL) {
-		row_reply(req, q, row_find(q->name));
+	} else if (row_find(ROWS(rows), q->name) != NULL) {
+		row_reply(req, q, row_find(ROWS(rows), q->name));
 	} else if (strcasecmp(q->name, "broken.example") == 0)
 		evdns_server_request_respond(req, 2);
 	else
@@ -163,7 +188,7 @@ asked_for(struct resolver *n, const char *host)
 }
 
 static int
-server_start(struct evdns_server_port **port)
+server_start(struct evdns_server_port **port, evdns_request_callback_fn_type fn)
 {
 	struct sockaddr_in sin;
 	socklen_t len = sizeof(sin);
@@ -175,7 +200,7 @@ server_start(struct evdns_server_port **port)
 	if (fd == -1 || bind(fd, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
 	    getsockname(fd, (struct sockaddr *)&sin, &len) == -1)
 		return -1;
-	*port = evdns_add_server_port_with_base(base, fd, 0, on_question, NULL);
+	*port = evdns_add_server_port_with_base(base, fd, 0, fn, NULL);
 	return ntohs(sin.sin_port);
 }
 
@@ -321,6 +346,48 @@ check_search(struct resolver *n, int port)
 	CHECK_STR(asked_for(n, "cc"), "127.0.0.5");
 }
 
+static void
+use_two(struct resolver *n, const char *search, int port, int port2,
+    int timeout)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+	    "search %s\nnameserver 127.0.0.1:%d\nnameserver 127.0.0.1:%d\n"
+	    "options timeout:%d attempts:1\n",
+	    search, port, port2, timeout);
+	use(n, text);
+}
+
+/* The second server is asked only when the first one fails. */
+static void
+check_servers(struct resolver *n, int port, int port2)
+{
+	use_two(n, "one.example", port, port2, TIMEOUT_S);
+	CHECK_STR(asked_for(n, "cc"), "127.0.0.4");
+	CHECK_STR(asked_for(n, "cc.two.example"), "127.0.0.5");
+	CHECK_STR(asked_for(n, "six.example"), "fd00::7");
+	CHECK_STR(asked_for(n, "public.example"), "name does not exist");
+	CHECK_INT(public_asked, 0);
+	CHECK_STR(asked_for(n, "lame.example"), "127.0.0.10");
+	CHECK_STR(asked_for(n, "refused.example"), "127.0.0.10");
+	CHECK_INT(public_asked, 4);
+	CHECK_STR(asked_for(n, "mon.example"), "127.0.0.6");
+	CHECK_INT(public_asked, 4);
+	/* The first server fails: the second one denies a known name. */
+	silent = 1;
+	use_two(n, "one.example other.example", port, port2, 1);
+	CHECK_STR(asked_for(n, "cc"), "127.0.0.4");
+	CHECK_STR(asked_for(n, "nowhere.example"), "name does not exist");
+	/* A timeout for the first of three names only. */
+	asked = 0;
+	use_two(n, "a one.example two.example", port, port2, 1);
+	CHECK_STR(asked_for(n, "deep"), "127.0.0.10");
+	CHECK_INT(asked, 2);
+	silent = 0;
+	CHECK_STR(asked_for(n, "a.b"), "127.0.0.7");
+}
+
 /* A changed resolv.conf: a lookup that runs asks the new server. */
 static void
 check_changed(struct resolver *n, int port)
@@ -373,26 +440,29 @@ check_silent(struct resolver *n, int port)
 int
 main(void)
 {
-	struct evdns_server_port *server = NULL;
+	struct evdns_server_port *server = NULL, *server2 = NULL;
 	struct resolver *n;
-	int port;
+	int port, port2;
 
 	resolver_prepare();
 	base = event_base_new();
 	n = resolver_new(base);
-	port = server_start(&server);
-	CHECK(port > 0 && n != NULL);
+	port = server_start(&server, on_question);
+	port2 = server_start(&server2, on_public);
+	CHECK(port > 0 && port2 > 0 && n != NULL);
 	check_local(n);
 	check_asked(n, port);
 	use(n, "nonsense\nnameserver not-an-address\n");
 	asked = 0;
 	check_asked(n, port);
 	check_search(n, port);
+	check_servers(n, port, port2);
 	check_changed(n, port);
 	check_silent(n, port);
 	resolver_free(n);
 	resolver_free(NULL);
 	evdns_close_server_port(server);
+	evdns_close_server_port(server2);
 	event_base_free(base);
 	return check_done();
 }

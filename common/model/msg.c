@@ -23,7 +23,6 @@
 #define CREDENTIAL (4 + HOOK_CREDENTIAL_MAX)
 #define KEY	   (NAME + 16)	  /* struct run_key */
 #define KEYS	   (1024u * 1024) /* a batch of run keys */
-#define FILE_MAX   (256u * 1024)  /* resolv.conf, hosts */
 #define QUESTION   (64u * 1024)	  /* struct question with all its ids */
 #define SUMMARY	   (16u * 1024)	  /* struct summary with all its problems */
 
@@ -50,7 +49,7 @@ static const struct msg_rule {
 	    8, 4 + TEXT, false },
 	[MSG_CONF_COMMIT] = { "conf-commit", BIT(SUPERVISOR), WORKERS, 4, 4,
 	    false },
-	[MSG_FILE] = { "file", BIT(SUPERVISOR), RESOLVERS, 5, 5 + FILE_MAX,
+	[MSG_FILE] = { "file", BIT(SUPERVISOR), RESOLVERS, 5, 5 + MSG_FILE_MAX,
 	    false },
 	[MSG_LISTEN] = { "listen", BIT(SUPERVISOR),
 	    BIT(LISTENER) | BIT(EXPORTER), 1, 1, true },

@@ -194,6 +194,9 @@ struct msg_header {
 /* The longest payload: a run on 100,000 nodes with its job script. */
 #define MSG_PAYLOAD_MAX (16u * 1024 * 1024)
 
+/* Bytes of a file: about 100,000 lines of hosts. */
+#define MSG_FILE_MAX (4u * 1024 * 1024)
+
 /* "event" and so on; "?" when type is invalid. */
 const char *msg_name(unsigned type);
 

@@ -31,8 +31,6 @@
 #define ENTRIES_MAX 64
 /* Queries that wait at the same time. */
 #define QUERIES_MAX 1024
-/* Of the hosts file: about 100,000 lines. */
-#define HOSTS_BYTES_MAX (4u * 1024 * 1024)
 
 /* s; a shorter time to live would cause a DNS query per request. */
 #define TTL_MIN 30
@@ -646,12 +644,6 @@ resolver_file(struct resolver *n, enum msg_file which, const uint8_t *p,
 	}
 	if (which != MSG_FILE_HOSTS)
 		return;
-	if (len > HOSTS_BYTES_MAX) {
-		log_warnx("the hosts file has more than %u bytes: the rest is "
-			  "ignored",
-		    HOSTS_BYTES_MAX);
-		len = HOSTS_BYTES_MAX;
-	}
 	copy = malloc(len + 1);
 	if (copy == NULL) {
 		log_warnx("out of memory: the hosts file stays the same");

@@ -15,16 +15,16 @@
 #include "supervisor/system/path_watch.h"
 #include "supervisor/workers/workers.h"
 
-#define FILE_BYTES_MAX (256u * 1024) /* FILE_MAX of common/model/msg.c */
-#define LISTEN_UNIX    1
-#define LISTEN_TCP     2
+#define LISTEN_UNIX 1
+#define LISTEN_TCP  2
 
 /* The workers that resolve names cannot open these files in their sandbox. */
 static struct resolver_file {
 	enum msg_file which;
 	const char *path;
 	struct {
-		struct timespec changed; /* mtime of the content sent last */
+		/* mtime of the content sent last, or too long to be sent */
+		struct timespec changed;
 		ino_t inode;
 	} sent[ROLE__COUNT];
 } resolver_file[] = {
@@ -112,7 +112,8 @@ file_read(const char *path, struct writer *w, struct stat *st)
 
 	if (fd == -1)
 		return -1;
-	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode)) {
+	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) &&
+	    st->st_size <= MSG_FILE_MAX) {
 		while ((n = read(fd, buf, sizeof(buf))) > 0)
 			wr_mem(w, buf, (size_t)n);
 	}
@@ -124,20 +125,28 @@ static void
 file_send(struct child *c, struct resolver_file *f)
 {
 	struct writer bytes, w;
-	struct stat st;
+	struct stat st = { 0 };
+	int rc;
 
-	wr_init(&bytes, FILE_BYTES_MAX);
-	wr_init(&w, FILE_BYTES_MAX + 16);
-	if (file_read(f->path, &bytes, &st) == 0) {
+	wr_init(&bytes, MSG_FILE_MAX);
+	wr_init(&w, MSG_FILE_MAX + 16);
+	rc = file_read(f->path, &bytes, &st);
+	if (rc == 0 || st.st_size > MSG_FILE_MAX) {
 		f->sent[c->role].changed = st.st_mtim;
 		f->sent[c->role].inode = st.st_ino;
+	}
+	if (rc == 0) {
 		wr_u8(&w, (uint8_t)f->which);
 		wr_blob(&w, bytes.buf, bytes.len);
 		channel_send(c->channel, MSG_FILE, 0, &w, -1);
-	} else
-		log_info("%s is not sent to the %s: not readable or longer "
-			 "than %u bytes",
-		    f->path, role_name(c->role), FILE_BYTES_MAX);
+	} else if (st.st_size > MSG_FILE_MAX)
+		log_warnx("%s is not sent to the %s: it has %lld bytes, the "
+			  "limit is %u",
+		    f->path, role_name(c->role), (long long)st.st_size,
+		    MSG_FILE_MAX);
+	else
+		log_info("%s is not sent to the %s: not readable", f->path,
+		    role_name(c->role));
 	wr_clear(&bytes);
 	wr_clear(&w);
 }

@@ -85,7 +85,8 @@ test_quarantine_SOURCES = tests/unit/supervisor/workers/test_quarantine.c
 test_quarantine_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_quarantine_LDADD = $(WORKERS_LIBS)
 test_worker_channel_SOURCES = \
-	tests/unit/supervisor/workers/test_worker_channel.c
+	tests/unit/supervisor/workers/test_worker_channel.c \
+	tests/unit/supervisor/system/log_capture.h
 test_worker_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_worker_channel_LDADD = $(WORKERS_LIBS)
 

@@ -35,6 +35,12 @@ test_table(void)
 	CHECK(msg_check(&h, ROLE_COLLECTOR, ROLE_SUBMITTER) == NULL);
 	CHECK(msg_check(&h, ROLE_RECEIVER, ROLE_SUBMITTER) == NULL);
 	CHECK(msg_check(&h, ROLE_LISTENER, ROLE_SUBMITTER) != NULL);
+	/* resolv.conf and hosts: a kind, a length, at most 4 MiB. */
+	h = (struct msg_header) { MSG_FILE, 0, 5 + (4u << 20), 0 };
+	CHECK(msg_check(&h, ROLE_SUPERVISOR, ROLE_SUBMITTER) == NULL);
+	CHECK(msg_check(&h, ROLE_SUPERVISOR, ROLE_RECEIVER) == NULL);
+	h.length++;
+	CHECK(msg_check(&h, ROLE_SUPERVISOR, ROLE_SUBMITTER) != NULL);
 	/* Every message has its row. */
 	for (type = 0; type < MSG__COUNT; type++)
 		CHECK(msg_name(type) != NULL);

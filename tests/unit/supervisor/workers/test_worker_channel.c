@@ -6,9 +6,11 @@
  */
 #include "config.h"
 
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "supervisor/system/system.h"
 #include "supervisor/workers/workers.h"
 #include "tests/unit/check.h"
+#include "tests/unit/supervisor/system/log_capture.h"
 
 #define PAYLOAD_BYTES 256
 
@@ -296,14 +299,17 @@ child_open(enum role role, enum child_state state, int *end)
 static size_t
 arrived(int fd)
 {
-	char buf[4096];
-	size_t sum = 0;
+	static char buf[1 << 20];
+	size_t sum = 0, before;
 	ssize_t n;
 
-	event_base_loop(workers.base, EVLOOP_NONBLOCK);
-	event_base_loop(workers.base, EVLOOP_NONBLOCK);
-	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
-		sum += (size_t)n;
+	do { /* the socket has space for a part of a long message */
+		before = sum;
+		event_base_loop(workers.base, EVLOOP_NONBLOCK);
+		event_base_loop(workers.base, EVLOOP_NONBLOCK);
+		while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+			sum += (size_t)n;
+	} while (sum != before);
 	return sum;
 }
 
@@ -334,6 +340,56 @@ test_resolver_files(void)
 	channel_free(receiver->channel);
 	close(ends[0]);
 	close(ends[1]);
+	event_base_free(workers.base);
+}
+
+/* As root only: another /etc/hosts for this process alone.  -1 = failed. */
+static int
+hosts_replace(void)
+{
+	char name[] = "/tmp/test_hosts.XXXXXX";
+	int ok, fd = mkstemp(name);
+
+	ok = unshare(CLONE_NEWNS) == 0 &&
+	    mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
+	    mount(name, "/etc/hosts", "none", MS_BIND, NULL) == 0;
+	unlink(name);
+	if (ok)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The hosts file of a cluster is sent; one that is too long is logged once. */
+static void
+test_long_hosts(void)
+{
+	struct child *c;
+	int end, hosts = hosts_replace();
+
+	if (hosts == -1)
+		return;
+	CHECK_INT(ftruncate(hosts, 325 * 1024), 0);
+	memset(&workers, 0, sizeof(workers));
+	workers.base = event_base_new();
+	c = child_open(ROLE_SUBMITTER, CHILD_READY, &end);
+	resolver_files_check(&workers);
+	CHECK(arrived(end) > 325 * 1024);
+	CHECK_INT(ftruncate(hosts, MSG_FILE_MAX + 1), 0);
+	log_init("test", LOG_LEVEL_WARN);
+	capture_begin();
+	resolver_files_check(&workers);
+	CHECK_STR(capture_end(),
+	    "WARN  [test] /etc/hosts is not sent to the submitter: it has "
+	    "4194305 bytes, the limit is 4194304\n");
+	capture_begin();
+	resolver_files_check(&workers);
+	CHECK_STR(capture_end(), "");
+	CHECK_INT(arrived(end), 0);
+	log_init("test", LOG_LEVEL_FATAL);
+	channel_free(c->channel);
+	close(hosts);
+	close(end);
 	event_base_free(workers.base);
 }
 
@@ -396,6 +452,7 @@ main(void)
 	test_lengths();
 	test_values();
 	test_resolver_files();
+	test_long_hosts();
 	test_long_start();
 	conf_clear(&conf);
 	return check_done();

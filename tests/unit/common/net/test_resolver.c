@@ -71,6 +71,7 @@ static const struct row {
 	{ "far.off.one.example", "127.0.0.9", NULL, 0 },
 	{ "lame.example", NULL, NULL, 2 },
 	{ "refused.example", NULL, NULL, 5 },
+	{ "v4.half", "127.0.0.12", NULL, 0 },
 };
 
 /* The second server does not know the names of the site. */
@@ -134,7 +135,9 @@ on_question(struct evdns_server_request *req, void *arg)
 	(void)arg;
 	asked++;
 	v6[15] = 9;
-	if (silent) {
+	if (silent ||
+	    (q->type == EVDNS_TYPE_AAAA &&
+		strcasecmp(q->name, "v4.half") == 0)) {
 		evdns_server_request_drop(req);
 		return;
 	}
@@ -388,6 +391,18 @@ check_servers(struct resolver *n, int port, int port2)
 	CHECK_STR(asked_for(n, "a.b"), "127.0.0.7");
 }
 
+/* No answer for one family: the next lookup begins after its time. */
+static void
+check_late(struct resolver *n, int port)
+{
+	use_server(n, port, 2);
+	CHECK_STR(asked_for(n, "v4.half"), "127.0.0.12");
+	resolver_forget(n, "v4.half");
+	asked = 0;
+	CHECK_STR(asked_for(n, "v4.half"), "127.0.0.12");
+	CHECK_INT(asked, 2);
+}
+
 /* A changed resolv.conf: a lookup that runs asks the new server. */
 static void
 check_changed(struct resolver *n, int port)
@@ -457,6 +472,7 @@ main(void)
 	check_asked(n, port);
 	check_search(n, port);
 	check_servers(n, port, port2);
+	check_late(n, port);
 	check_changed(n, port);
 	check_silent(n, port);
 	resolver_free(n);

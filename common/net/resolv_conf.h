@@ -19,8 +19,9 @@ struct evdns_base;
 
 /*
  * Each server has an evdns_base of its own: with several servers, evdns asks
- * them in turn, but only the first one may know the names of a site.  The search list is not given to evdns: evdns searches for each address
- * family alone, and its answers can then be those of two hosts.
+ * them in turn, but only the first one may know the names of a site.  The search
+ * list is not given to evdns: evdns searches for each address family alone, and its
+ * answers can then be those of two hosts.
  */
 struct resolv_conf {
 	unsigned n_servers; /* 0 = no resolv.conf yet */

@@ -334,8 +334,10 @@ request_check(struct ctl_args *args, const struct verb *verb)
 	if (req->n_ids != 0 && (req->flags & CTL_FLAG_ALL))
 		return "--all cannot be combined with job ids";
 	if (req->verb == CTL_SYNC && (req->flags & CTL_FLAG_FORCE) &&
-	    req->n_ids != 0)
-		return "--force cannot be combined with --job";
+	    (req->n_ids != 0 || req->limit != 0 ||
+		(req->flags & (CTL_FLAG_START | CTL_FLAG_STOP))))
+		return "--force cannot be combined with --job, --limit or "
+		       "--direction";
 	if ((verb->takes & TAKES_LEVEL) && req->a == -1)
 		return "a log level is required";
 	return verb->takes & TAKES_RANGE ? range_check(req) : NULL;

@@ -548,7 +548,7 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 
 	if (req->n_ids == 0) {
 		reconcile_begin(s->reconcile, &rows, req->text,
-		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 0, 1);
+		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 1);
 		return;
 	}
 	snprintf(text, sizeof(text), "%u runs %s repaired", n,

@@ -34,7 +34,6 @@
 struct missing_runs {
 	struct submitter *s;
 	struct event *timer;
-	int force;     /* an admin has confirmed that the runs have ended */
 	int64_t since; /* spool_now() when lately was 0 */
 	/* runs ended without evidence within the gap */
 	unsigned lately;
@@ -64,6 +63,7 @@ is_asked(const struct missing_runs *k, const struct spool_run *run)
 
 struct unknown_scan {
 	struct missing_runs *k;
+	const char *cluster; /* of the runs that are ended; "" = all */
 	unsigned once;
 	unsigned n; /* twice */
 	int end;    /* end them; else only count */
@@ -121,6 +121,8 @@ unknown_one(struct spool *sp, struct spool_run *run, void *arg)
 {
 	struct unknown_scan *d = arg;
 
+	if (d->cluster[0] != '\0' && strcmp(d->cluster, run->key.cluster) != 0)
+		return 0;
 	if (run->not_found_count < 2) {
 		d->once += run->not_found_count;
 		return 0;
@@ -186,17 +188,21 @@ open_state(enum dest dest)
 	return dest == DEST_REST ? START_COMMITTED : STARTED;
 }
 
-static void
+/* 0, or -1 when the spool cannot be read or refuses a write. */
+static int
 unknown_walk(struct unknown_scan *d)
 {
 	struct spool_after after = { 0 };
 	struct spool *sp = d->k->s->spool;
 	enum dest dest = spool_first_dest(sp);
+	int n;
 
 	d->n = d->once = 0;
-	while (spool_each(sp, dest, open_state(dest), &after, SPOOL_PAGE,
-		   unknown_one, d) == SPOOL_PAGE)
-		continue;
+	do
+		n = spool_each(sp, dest, open_state(dest), &after, SPOOL_PAGE,
+		    unknown_one, d);
+	while (n == SPOOL_PAGE);
+	return n == -1 ? -1 : 0;
 }
 
 /* May n more runs be ended within this hour? */
@@ -231,24 +237,20 @@ static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct missing_runs *k = arg;
-	struct unknown_scan d = { .k = k };
-	int force = k->force;
+	struct unknown_scan d = { .k = k, .cluster = "" };
 
-	/* --force ends the runs that are unknown now, no later ones. */
-	k->force = 0;
 	unknown_walk(&d);
 	unconfirmed_walk(&d);
 	commit_soon(k->s->commit);
 	wake(k->s, WAKE_DELIVERY);
 	k->once = d.once;
 	k->twice = d.n;
-	if (d.n == 0 || (!force && !is_few(k, d.n)))
+	if (d.n == 0 || !is_few(k, d.n))
 		return;
 	d.end = 1;
 	unknown_walk(&d);
 	k->twice = 0;
-	if (!force)
-		k->lately += d.n;
+	k->lately += d.n;
 }
 
 /*
@@ -298,11 +300,28 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 		timer_after(k->timer, NOT_FOUND_WAIT);
 }
 
-void
-missing_runs_force(struct missing_runs *k)
+int
+missing_runs_force(struct missing_runs *k, const char *cluster, int dry)
 {
-	k->force = 1;
-	timer_after(k->timer, 0);
+	struct unknown_scan d = { .k = k, .cluster = cluster, .end = !dry },
+			    rest = { .k = k, .cluster = "" };
+	struct commit *c = k->s->commit;
+
+	if (dry)
+		return unknown_walk(&d) == -1 ? -1 : (int)d.n;
+	if (commit_is_stuck(c))
+		return -1;
+	if (unknown_walk(&d) == -1) {
+		commit_fail(c);
+		return -1;
+	}
+	if (commit_now(c) == -1)
+		return -1;
+	unknown_walk(&rest);
+	k->once = rest.once;
+	k->twice = rest.n;
+	wake(k->s, WAKE_DELIVERY);
+	return (int)d.n;
 }
 
 void

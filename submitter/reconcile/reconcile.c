@@ -435,9 +435,8 @@ round_next(struct reconcile *r)
 	}
 }
 
-/* Why no comparison is possible now; NULL = it is possible. */
-static const char *
-error_reason(const struct reconcile *r)
+const char *
+reconcile_error(const struct reconcile *r)
 {
 	return r->busy ? "a comparison is under way" :
 	    conf_delivers_to_stream(&r->s->w->conf) ?
@@ -453,9 +452,9 @@ error_reason(const struct reconcile *r)
 
 void
 reconcile_begin(struct reconcile *r, const struct diff_rows *rows,
-    const char *cluster, int dry, int force, int repair)
+    const char *cluster, int dry, int repair)
 {
-	const char *why = error_reason(r);
+	const char *why = reconcile_error(r);
 
 	if (why != NULL) {
 		if (rows != NULL)
@@ -465,8 +464,6 @@ reconcile_begin(struct reconcile *r, const struct diff_rows *rows,
 	r->busy = 1;
 	r->answer = rows != NULL ? *rows : (struct diff_rows) { 0 };
 	r->dry = dry;
-	if (force && !dry)
-		missing_runs_force(r->s->missing);
 	r->repair = repair;
 	r->failed = 0;
 	r->diffs = r->rows = r->beyond = 0;
@@ -478,15 +475,15 @@ reconcile_begin(struct reconcile *r, const struct diff_rows *rows,
 
 const char *
 reconcile_filtered(struct reconcile *r, const struct reconcile_filter *filter,
-    void *arg, int dry, int force)
+    void *arg, int dry)
 {
-	const char *why = error_reason(r);
+	const char *why = reconcile_error(r);
 
 	if (why != NULL)
 		return why;
 	r->filter = filter;
 	r->filter_arg = arg;
-	reconcile_begin(r, NULL, "", dry, force, 0);
+	reconcile_begin(r, NULL, "", dry, 0);
 	return NULL;
 }
 
@@ -521,7 +518,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	if (is_early(r) || !breaker_allows(r->s->breaker))
 		timer_after(r->timer, EARLY_WAIT);
 	else
-		reconcile_begin(r, NULL, "", 0, 0, 0);
+		reconcile_begin(r, NULL, "", 0, 0);
 }
 
 void

@@ -51,19 +51,20 @@ void reconcile_backend_up(struct reconcile *r);
 /*
  * Compares now.  rows: the answer to the admin, which may have rows already;
  * NULL = none.  cluster: "" = all; another value must be the name of one.  dry:
- * nothing is changed.  force: runs that Slurm does not know are ended, however
- * many.  repair: runs found open in cc-backend after their stop are stopped
- * again.
+ * nothing is changed.  repair: runs found open in cc-backend after their stop
+ * are stopped again.
  */
 void reconcile_begin(struct reconcile *r, const struct diff_rows *rows,
-    const char *cluster, int dry, int force, int repair);
+    const char *cluster, int dry, int repair);
+/* Why no comparison is possible now; NULL = it is possible. */
+const char *reconcile_error(const struct reconcile *r);
 /*
  * Compares only the runs that the filter accepts.  Borrows the filter until
  * done() is called.  Returns NULL, or the reason why no comparison is possible
  * now: then no function is called.
  */
 const char *reconcile_filtered(struct reconcile *r,
-    const struct reconcile_filter *filter, void *arg, int dry, int force);
+    const struct reconcile_filter *filter, void *arg, int dry);
 /* A collector is connected: sends the lookups that could not be sent before. */
 void reconcile_peer(struct reconcile *r);
 void reconcile_status(struct reconcile *r, uint64_t request);
@@ -101,10 +102,12 @@ void missing_report(struct missing_runs *k, const struct run_key *key);
 /* A lookup of such runs was sent. */
 void missing_asked(struct missing_runs *k);
 /*
- * Ends all unknown runs, whatever their number: an admin has confirmed their
- * end.
+ * An admin has confirmed the end of the runs of this cluster ("" = all) that
+ * Slurm has reported as unknown twice: ends them, whatever their number.  dry:
+ * only counts them.  Returns their number; their ends are durable.  -1 when the
+ * spool fails: no run is ended.
  */
-void missing_runs_force(struct missing_runs *k);
+int missing_runs_force(struct missing_runs *k, const char *cluster, int dry);
 void missing_runs_status(struct missing_runs *k, uint64_t request);
 void missing_runs_summary(const struct missing_runs *k, struct summary *to);
 

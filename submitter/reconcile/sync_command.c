@@ -49,6 +49,7 @@ struct sync {
 	struct ctl_request req;
 	unsigned acted;
 	unsigned beyond; /* runs left alone because of --limit */
+	int unknown;	 /* runs that --force ends; -1 = without --force */
 	unsigned told;
 	struct diff_rows rows;
 	unsigned wanted; /* rows of the queue that the command is for */
@@ -245,17 +246,30 @@ jobs_tell(struct sync *y)
 	}
 }
 
+/* The end of the report about --force. */
+static void
+forced_text(const struct sync *y, char *buf, size_t size)
+{
+	if (y->unknown == -1)
+		buf[0] = '\0';
+	else
+		snprintf(buf, size,
+		    "; %d runs that Slurm has reported as unknown twice %s",
+		    y->unknown, is_dry(y) ? "would be ended" : "are ended");
+}
+
 /* Ends the command. */
 static void
 finish(struct sync *y, enum ctl_status status, const char *text)
 {
-	char end[384], untold[64];
+	char end[512], untold[64], forced[96];
 
 	jobs_tell(y);
 	keyset_clear(&y->named);
 	diff_rows_untold(&y->rows, untold, sizeof(untold));
-	snprintf(end, sizeof(end), "%s; %u runs %s%s%s%s", text, y->acted,
-	    is_dry(y) ? "would be touched" : "touched",
+	forced_text(y, forced, sizeof(forced));
+	snprintf(end, sizeof(end), "%s; %u runs %s%s%s%s%s", text, y->acted,
+	    is_dry(y) ? "would be touched" : "touched", forced,
 	    y->beyond > 0 ? ", more are left because of --limit" : "", untold,
 	    y->wanted > ROWS_TAKEN_MAX ?
 		"; more runs wait than one sync takes" :
@@ -486,6 +500,36 @@ queue_tell(struct sync *y)
 	}
 }
 
+/*
+ * --force, before the walk over the queue: the report has the stops.  0, or -1
+ * when the spool refuses the ends.
+ */
+static int
+unknown_end(struct sync *y, const struct ctl_request *req)
+{
+	y->unknown = -1;
+	if (!(req->flags & CTL_FLAG_FORCE) ||
+	    (!spool_policy(y->s->spool)->whole &&
+		reconcile_error(y->s->reconcile) != NULL))
+		return 0;
+	y->unknown = missing_runs_force(y->s->missing, req->text,
+	    (req->flags & CTL_FLAG_DRY_RUN) != 0);
+	return y->unknown == -1 ? -1 : 0;
+}
+
+/* deliver "stream": there is no cc-backend to compare with. */
+static void
+unknown_reply(struct sync *y, uint64_t request, int dry)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+	    "%d runs that Slurm has reported as unknown twice %s; the rest of "
+	    "the command is for the centre",
+	    y->unknown, dry ? "would be ended" : "are ended");
+	worker_ctl_end(y->s->w, request, CTL_OK, text);
+}
+
 void
 sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 {
@@ -497,13 +541,13 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 		    "way");
 		return;
 	}
-	if (spool_policy(y->s->spool)->whole &&
-	    (req->flags & (CTL_FLAG_FORCE | CTL_FLAG_DRY_RUN)) ==
-		CTL_FLAG_FORCE) {
-		missing_runs_force(y->s->missing);
-		worker_ctl_end(y->s->w, request, CTL_OK,
-		    "the runs that Slurm has reported as unknown twice are "
-		    "ended; the rest of the command is for the centre");
+	if (unknown_end(y, req) == -1) {
+		worker_ctl_end(y->s->w, request, CTL_ERROR,
+		    spool_error(y->s->spool));
+		return;
+	}
+	if (spool_policy(y->s->spool)->whole && (req->flags & CTL_FLAG_FORCE)) {
+		unknown_reply(y, request, (req->flags & CTL_FLAG_DRY_RUN) != 0);
 		return;
 	}
 	y->request = request;
@@ -514,8 +558,7 @@ sync_begin(struct sync *y, uint64_t request, const struct ctl_request *req)
 	if (is_dry(y))
 		foreign_stop_repair(y->s, &y->rows, req);
 	queue_tell(y);
-	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y),
-	    (req->flags & CTL_FLAG_FORCE) != 0);
+	wrong = reconcile_filtered(y->s->reconcile, &filter, y, is_dry(y));
 	if (wrong != NULL)
 		finish(y, CTL_ERROR, wrong);
 }

@@ -222,7 +222,7 @@ test_renamed(void)
 	CHECK_INT(is_known("beta", 2, 1000), 1);
 	CHECK(!role_is_passive(&sim));
 
-	reconcile_begin(sim.reconcile, 0, "", 0, 0, 0);
+	reconcile_begin(sim.reconcile, 0, "", 0, 0);
 	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(3, 1000, "running", 10)));
 	CHECK_INT(is_known("alpha", 3, 1000), 0);
 	CHECK_INT(is_known("beta", 3, 1000), 1);
@@ -230,7 +230,7 @@ test_renamed(void)
 
 	/* The name was changed back, and the entry stays. */
 	spool_watermark(sim.spool, "alpha", 7000);
-	reconcile_begin(sim.reconcile, 0, "", 0, 0, 0);
+	reconcile_begin(sim.reconcile, 0, "", 0, 0);
 	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(4, 1000, "running", 10)));
 	CHECK_INT(is_known("alpha", 4, 1000), 1);
 	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(4, 1000, "running", 10)));
@@ -262,7 +262,7 @@ test_renamed_centre(void)
 	CHECK_INT(is_known("beta", 1, 1000), 1);
 	CHECK(!role_is_passive(&sim));
 
-	reconcile_begin(sim.reconcile, 0, "", 0, 0, 0);
+	reconcile_begin(sim.reconcile, 0, "", 0, 0);
 	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(2, 1000, "running", 10)));
 	CHECK_INT(is_known("alpha", 2, 1000), 0);
 	CHECK_INT(is_known("beta", 2, 1000), 1);

@@ -184,8 +184,11 @@ test_force(void)
 	}
 	sim_run(5000);
 	CHECK_INT(count_open(n), n);
-	missing_runs_force(sim.missing);
-	sim_run(5000);
+	CHECK_INT(missing_runs_force(sim.missing, "alpha", 1), (int)n);
+	CHECK_INT(count_open(n), n);
+	CHECK_INT(missing_runs_force(sim.missing, "beta", 0), 0);
+	CHECK_INT(count_open(n), n);
+	CHECK_INT(missing_runs_force(sim.missing, "alpha", 0), (int)n);
 	CHECK_INT(count_open(n), 0);
 	sim_end();
 }

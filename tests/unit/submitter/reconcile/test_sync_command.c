@@ -88,7 +88,7 @@ test_once(void)
 	begin();
 	spool_policy(sim.spool)->whole = 1;
 	CHECK_STR(sync_job(7, CTL_FLAG_FORCE, NULL),
-	    "ok: the runs that Slurm has reported as unknown twice are "
+	    "ok: 0 runs that Slurm has reported as unknown twice are "
 	    "ended; the rest of the command is for the centre\n");
 	end();
 
@@ -251,6 +251,62 @@ test_cluster(void)
 	CHECK_STR(ask_cluster(CTL_QUEUE, "beta"), "0|0\nok: \n");
 	CHECK_STR(ask_cluster(CTL_SYNC, "beta"), no_data);
 	CHECK_STR(ask_cluster(CTL_REPAIR, "beta"), no_data);
+	end();
+}
+
+/* Slurm has reported the open run 7 of the cluster as unknown twice. */
+static void
+unknown_twice(const char *cluster)
+{
+	struct run_key key = { .job = 7, .start = 1000 };
+	struct spool_run run;
+
+	snprintf(key.cluster, sizeof(key.cluster), "%s", cluster);
+	CHECK_INT(cluster_name_allowed(&sim, cluster), 1);
+	CHECK_INT(spool_watermark(sim.spool, cluster, 1), 0);
+	CHECK_INT(spool_put_from_backend(sim.spool, &key), 1);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.not_found_count = 2;
+	run.not_found_at = spool_now(sim.spool);
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+}
+
+static const char *
+sync_force(const char *cluster, unsigned flags)
+{
+	struct ctl_request req = { .verb = CTL_SYNC,
+		.flags = CTL_FLAG_FORCE | flags };
+
+	snprintf(req.text, sizeof(req.text), "%s", cluster);
+	sim_told();
+	ctl_on_request(sim.w, 1, &req);
+	for (sim_run(0); sim_waits(REQUEST_LIST) > 0; sim_run(0))
+		sim_answer(REQUEST_LIST, 200, EMPTY);
+	return sim_told();
+}
+
+/* --force ends the runs of the cluster that the admin names, and says so. */
+static void
+test_force(void)
+{
+	struct run_key other = { "beta", 7, 1000 };
+	struct spool_run run;
+
+	begin();
+	unknown_twice("alpha");
+	unknown_twice("beta");
+	CHECK_STR(sync_force("alpha", CTL_FLAG_DRY_RUN),
+	    "ok: 0 runs in cc-backend, 0 differences; 0 runs would be touched; "
+	    "1 runs that Slurm has reported as unknown twice would be "
+	    "ended\n");
+	CHECK_INT(sim_state(7, 1000), START_COMMITTED);
+	CHECK_STR(sync_force("alpha", 0),
+	    "alpha|7|1000|stop under way|sent now\n"
+	    "ok: 0 runs in cc-backend, 0 differences; 1 runs touched; 1 runs "
+	    "that Slurm has reported as unknown twice are ended\n");
+	CHECK_INT(sim_state(7, 1000), STOP_DUE);
+	CHECK_INT(spool_find(sim.spool, &other, &run), 1);
+	CHECK_INT(run.state[DEST_REST], START_COMMITTED);
 	end();
 }
 
@@ -618,6 +674,7 @@ main(void)
 	test_quarantined();
 	test_queue();
 	test_cluster();
+	test_force();
 	test_repair_cluster();
 	test_unconfirmed();
 	test_many();

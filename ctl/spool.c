@@ -3,10 +3,11 @@
  * spool check, export, import.  Each reply tells where the next request
  * continues, so that the daemon's other work never waits long.  The file to
  * import is copied into the spool's folder, the only one that the submitter
- * can read.
+ * can read.  One import at a time has the lock of the copy.
  */
 #include "config.h"
 
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -23,6 +24,7 @@
 #define IMPORT_FILE "spool.import"
 #define CHECKER	    WORKERDIR "/submitter"
 #define REASON_MAX  1024
+#define LOCK_TRIES  16	 /* each other import may remove the copy once */
 #define PAGE_BYTES  4096 /* of the spool's file */
 
 /* Sums over all steps. */
@@ -277,28 +279,77 @@ bytes_copy(int from, int to)
 	return n == 0 ? 0 : -1;
 }
 
+/* May the copy be written?  The submitter can make a link to another file. */
+static int
+copy_is_own(int dir, const struct stat *copy)
+{
+	struct stat st;
+
+	return S_ISREG(copy->st_mode) && copy->st_nlink == 1 &&
+	    fstat(dir, &st) == 0 &&
+	    (copy->st_uid == geteuid() || copy->st_uid == st.st_uid);
+}
+
+/*
+ * Opens the copy and locks it; the lock ends with the descriptor.  The daemon
+ * has the lock of the folder.  An import that was killed leaves a copy without
+ * a lock.  A file system without locks is used without one.  -1 with errno;
+ * EWOULDBLOCK: another import has the lock.
+ */
+static int
+copy_lock(int dir)
+{
+	struct stat st, named;
+	int fd, tries;
+
+	for (tries = 0; tries < LOCK_TRIES; tries++) {
+		fd = openat(dir, IMPORT_FILE,
+		    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+		    0600);
+		if (fd == -1 && errno != ELOOP && errno != ENXIO)
+			return -1;
+		if (fd != -1 && flock(fd, LOCK_EX | LOCK_NB) == -1 &&
+		    errno == EWOULDBLOCK) {
+			close(fd);
+			errno = EWOULDBLOCK;
+			return -1;
+		}
+		if (fd == -1)
+			unlinkat(dir, IMPORT_FILE, 0); /* a link or a socket */
+		else if (fstat(fd, &st) == 0 &&
+		    fstatat(dir, IMPORT_FILE, &named, AT_SYMLINK_NOFOLLOW) ==
+			0 &&
+		    st.st_ino == named.st_ino && st.st_dev == named.st_dev) {
+			if (copy_is_own(dir, &st))
+				return fd;
+			unlinkat(dir, IMPORT_FILE, 0);
+		}
+		if (fd != -1)
+			close(fd);
+	}
+	errno = EAGAIN;
+	return -1;
+}
+
 /*
  * Copies the file into the folder.  The folder belongs to the submitter: links
  * in it are not followed, and only its owner can read the copy.
  */
 static int
-import_copy(int dir, const char *name, uint64_t *bytes, char *reason,
+import_copy(int dir, int to, const char *name, uint64_t *bytes, char *reason,
     size_t size)
 {
 	int from = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) :
 					    open(name, O_RDONLY | O_CLOEXEC),
-	    to = -1, rc = -1;
+	    rc = -1;
 	struct stat st;
 
 	if (from == -1) {
 		snprintf(reason, size, "%s: %s", name, strerror(errno));
 		return -1;
 	}
-	if ((unlinkat(dir, IMPORT_FILE, 0) == 0 || errno == ENOENT) &&
-	    fstat(dir, &st) == 0)
-		to = openat(dir, IMPORT_FILE,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (to != -1 && bytes_copy(from, to) == 0 &&
+	if (ftruncate(to, 0) == 0 && fchmod(to, 0600) == 0 &&
+	    fstat(dir, &st) == 0 && bytes_copy(from, to) == 0 &&
 	    (geteuid() != 0 || fchown(to, st.st_uid, st.st_gid) == 0))
 		rc = fstat(to, &st);
 	*bytes = rc == 0 ? (uint64_t)st.st_size : 0;
@@ -306,10 +357,37 @@ import_copy(int dir, const char *name, uint64_t *bytes, char *reason,
 		snprintf(reason, size,
 		    "cannot copy %s into the spool's folder: %s", name,
 		    strerror(errno));
-	if (to != -1)
-		close(to);
 	close(from);
 	return rc;
+}
+
+/* Imports the file by a copy in the folder.  Returns the exit status. */
+static int
+import_run(struct ctl_args *args, int dir)
+{
+	char reason[REASON_MAX];
+	uint64_t bytes;
+	int copy, status;
+
+	copy = copy_lock(dir);
+	if (copy == -1) {
+		if (errno == EWOULDBLOCK)
+			snprintf(reason, sizeof(reason),
+			    "an import is under way; import again after it");
+		else
+			snprintf(reason, sizeof(reason),
+			    "cannot write into the spool's folder: %s",
+			    strerror(errno));
+		return error_print(args, reason, EXIT_REFUSED);
+	}
+	if (import_copy(dir, copy, args->file, &bytes, reason,
+		sizeof(reason)) == -1)
+		status = error_print(args, reason, EXIT_REFUSED);
+	else
+		status = steps_run(args, bytes);
+	unlinkat(dir, IMPORT_FILE, 0);
+	close(copy);
+	return status;
 }
 
 /* Runs the submitter's program on the file and reads its output. */
@@ -366,7 +444,6 @@ int
 spool_run(struct ctl_args *args)
 {
 	char reason[REASON_MAX];
-	uint64_t bytes;
 	int dir, status;
 
 	if (args->req.a == CTL_SPOOL_CHECK && args->file != NULL)
@@ -376,11 +453,7 @@ spool_run(struct ctl_args *args)
 	dir = folder_open(args, &status, reason, sizeof(reason));
 	if (dir == -1)
 		return error_print(args, reason, status);
-	if (import_copy(dir, args->file, &bytes, reason, sizeof(reason)) == -1)
-		status = error_print(args, reason, EXIT_REFUSED);
-	else
-		status = steps_run(args, bytes);
-	unlinkat(dir, IMPORT_FILE, 0);
+	status = import_run(args, dir);
 	close(dir);
 	return status;
 }

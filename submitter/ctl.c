@@ -494,13 +494,54 @@ ctl_retry_all(struct submitter *s)
 }
 
 static void
+refusal_send(struct submitter *s, uint64_t request)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	    "nothing is changed: the spool refuses writes: %.400s",
+	    spool_error(s->spool));
+	worker_ctl_end(s->w, request, CTL_ERROR, text);
+}
+
+/*
+ * Called before a change by an admin: 1 when the disk refuses writes; the
+ * request is answered.  A change would be in a later commit.
+ */
+static int
+is_refused(struct submitter *s, uint64_t request)
+{
+	if (!commit_is_stuck(s->commit))
+		return 0;
+	refusal_send(s, request);
+	return 1;
+}
+
+/*
+ * The change must be durable before the answer says so: after a rollback it is
+ * not made again.  0, or -1 and the request is answered.
+ */
+static int
+change_commit(struct submitter *s, uint64_t request)
+{
+	if (commit_now(s->commit) == 0)
+		return 0;
+	refusal_send(s, request);
+	return -1;
+}
+
+static void
 rejected_change(struct submitter *s, uint64_t request,
     const struct ctl_request *req, spool_fn *fn, const char *what)
 {
 	struct walk k = { .s = s, .req = req, .request = request };
 	char text[64];
 
+	if (is_refused(s, request))
+		return;
 	rejected_walk(&k, fn);
+	if (change_commit(s, request) == -1)
+		return;
 	snprintf(text, sizeof(text), "%u runs %s", k.done, what);
 	worker_ctl_end(s->w, request, CTL_OK, text);
 }
@@ -543,16 +584,21 @@ static void
 on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
 	struct diff_rows rows = { .request = request };
-	unsigned n = foreign_stop_repair(s, &rows, req);
+	int dry = (req->flags & CTL_FLAG_DRY_RUN) != 0;
 	char text[64];
+	unsigned n;
 
+	if (!dry && is_refused(s, request))
+		return;
+	n = foreign_stop_repair(s, &rows, req);
+	if (!dry && change_commit(s, request) == -1)
+		return;
 	if (req->n_ids == 0) {
-		reconcile_begin(s->reconcile, &rows, req->text,
-		    (req->flags & CTL_FLAG_DRY_RUN) != 0, 1);
+		reconcile_begin(s->reconcile, &rows, req->text, dry, 1);
 		return;
 	}
 	snprintf(text, sizeof(text), "%u runs %s repaired", n,
-	    req->flags & CTL_FLAG_DRY_RUN ? "would be" : "are being");
+	    dry ? "would be" : "are being");
 	worker_ctl_end(s->w, request, CTL_OK, text);
 }
 

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* `drop` removes what was rejected, and nothing that is still to be delivered. */
+/*
+ * `drop` removes what was rejected, and nothing that is still to be delivered.
+ * A change that the disk refuses is no success.
+ */
 #include "config.h"
 
+#include <sys/resource.h>
+
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "submitter/ctl.h"
+#include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
@@ -148,6 +156,74 @@ test_cluster(void)
 	sim_end();
 }
 
+/* No file can grow: each commit fails. */
+static void
+disk_fill(int full)
+{
+	static struct rlimit before;
+	struct rlimit none;
+
+	if (full) {
+		CHECK_INT(commit_now(sim.commit), 0);
+		CHECK_INT(getrlimit(RLIMIT_FSIZE, &before), 0);
+		none = before;
+		none.rlim_cur = 0;
+		CHECK_INT(setrlimit(RLIMIT_FSIZE, &none), 0);
+	} else
+		CHECK_INT(setrlimit(RLIMIT_FSIZE, &before), 0);
+}
+
+static const char *
+command(enum ctl_verb verb)
+{
+	struct ctl_request req = { .verb = (uint16_t)verb, .n_ids = 1 };
+
+	req.ids[0] = JOB;
+	sim_told();
+	sim.w->arg = &sim;
+	ctl_on_request(sim.w, 1, &req);
+	return sim_told();
+}
+
+/*
+ * The disk refuses the change: the answer is an error, and the state stays.
+ * The second request comes while the spool is known to refuse writes.
+ */
+static void
+refused(enum ctl_verb verb, enum run_state state, const char *told)
+{
+	int i;
+
+	begin(2000);
+	reject(DEST_REST);
+	if (state == STOPPED_BY_OTHERS) {
+		struct spool_run run = run_of();
+
+		run.state[DEST_REST] = STOPPED_BY_OTHERS;
+		CHECK_INT(spool_save(sim.spool, &run), 0);
+	}
+	disk_fill(1);
+	for (i = 0; i < 2; i++)
+		CHECK(
+		    strstr(command(verb),
+			"error: nothing is changed: the spool refuses writes: "
+			"disk I/O error") != NULL);
+	disk_fill(0);
+	sim_run(2000);
+	CHECK_INT(sim_state(JOB, 1000), state);
+	CHECK(strstr(command(verb), told) != NULL);
+	sim_end();
+}
+
+static void
+test_refused(void)
+{
+	signal(SIGXFSZ, SIG_IGN);
+	refused(CTL_RETRY, START_REJECTED, "ok: 1 runs are due again\n");
+	refused(CTL_DROP, START_REJECTED, "ok: 1 runs were dropped\n");
+	refused(CTL_REPAIR, STOPPED_BY_OTHERS, "ok: 1 runs are being");
+}
+
 int
 main(void)
 {
@@ -157,5 +233,6 @@ main(void)
 	test_nats_due();
 	test_both();
 	test_cluster();
+	test_refused();
 	return check_done();
 }

@@ -585,9 +585,17 @@ on_repair(struct submitter *s, uint64_t request, const struct ctl_request *req)
 {
 	struct diff_rows rows = { .request = request };
 	int dry = (req->flags & CTL_FLAG_DRY_RUN) != 0;
+	const char *why = NULL;
 	char text[64];
 	unsigned n;
 
+	/* An answer with an error must not have changed a run. */
+	if (!dry && req->n_ids == 0)
+		why = reconcile_error(s->reconcile);
+	if (why != NULL) {
+		worker_ctl_end(s->w, request, CTL_ERROR, why);
+		return;
+	}
 	if (!dry && is_refused(s, request))
 		return;
 	n = foreign_stop_repair(s, &rows, req);

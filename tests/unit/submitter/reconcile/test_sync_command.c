@@ -369,6 +369,30 @@ test_repair_cluster(void)
 	end();
 }
 
+/* Without a comparison `repair` answers with an error and changes no run. */
+static void
+test_repair_error(void)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR };
+	struct run_key key = { "alpha", 7, 1000 };
+	struct spool_run run;
+
+	begin();
+	open_run(7, 1000);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.state[DEST_REST] = STOPPED_BY_OTHERS;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim.role.standby = 1;
+	sim_told();
+	ctl_on_request(sim.w, 1, &req);
+	CHECK_STR(sim_told(),
+	    "error: this centre is the standby: run the command at the active "
+	    "one\n");
+	CHECK_INT(sim_state(7, 1000), STOPPED_BY_OTHERS);
+	sim.role.standby = 0;
+	end();
+}
+
 /* A run that Slurm has not shown running is not started by the command. */
 static void
 test_unconfirmed(void)
@@ -676,6 +700,7 @@ main(void)
 	test_cluster();
 	test_force();
 	test_repair_cluster();
+	test_repair_error();
 	test_unconfirmed();
 	test_many();
 	test_queue_full();

@@ -123,7 +123,7 @@ is_centre(const struct sample *s)
 	return *status_value(s, "receiver", "state") != '\0';
 }
 
-/* deliver "stream": the runs go to NATS only. */
+/* The runs go to NATS only. */
 static int
 is_published(const struct sample *s)
 {
@@ -144,6 +144,7 @@ static void
 rates_add(struct view *v, const struct sample *now, const struct sample *before)
 {
 	int centre = is_centre(now), nats = is_published(now);
+	double rejected = metric_sum(now, PREFIX "rejected_runs");
 	char in[32], starts[32], stops[32];
 
 	line_add(v, "Jobs      %s %s   starts sent %s   stops sent %s",
@@ -158,8 +159,9 @@ rates_add(struct view *v, const struct sample *now, const struct sample *before)
 		nats ? PREFIX "nats_stops_total" : PREFIX "stops_total",
 		stops));
 	if (nats)
-		line_add(v, "          running %s   delivered %s of %s",
-		    running_text(now),
+		line_add(v,
+		    "          running %s   rejected %.0f   delivered %s of %s",
+		    running_text(now), rejected > 0 ? rejected : 0,
 		    status_value(now, "submitter", "published_ends"),
 		    status_value(now, "submitter", "published_starts"));
 	else

@@ -79,7 +79,10 @@ start_due(const struct submitter *s)
 static unsigned long long
 rejected(const struct submitter *s)
 {
-	return count(s, START_REJECTED) + count(s, STOP_REJECTED);
+	static const enum run_state states[] = { START_REJECTED,
+		STOP_REJECTED };
+
+	return (unsigned long long)states_count(s, states, 2);
 }
 
 struct status_count {
@@ -175,6 +178,14 @@ status_streams(struct submitter *s, uint64_t request)
 	}
 	worker_status(s->w, request, "deliver", "stream, %s",
 	    held != 0 ? "not accepted" : "accepted");
+}
+
+/* Without cc-backend, what was delivered is what NATS has confirmed. */
+static void
+status_published(struct submitter *s, uint64_t request)
+{
+	if (spool_policy(s->spool)->to[DEST_REST])
+		return;
 	worker_status(s->w, request, "published_starts", "%llu",
 	    (unsigned long long)s->n.nats_starts);
 	worker_status(s->w, request, "published_ends", "%llu",
@@ -222,6 +233,7 @@ status_nats(struct submitter *s, uint64_t request)
 	worker_status(s->w, request, "nats_unsure", "%llu",
 	    (unsigned long long)ns.unsure);
 	status_streams(s, request);
+	status_published(s, request);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "common/model/ctl.h"
+#include "submitter/spool/spool.h"
 
 struct submitter;
 struct summary;
@@ -24,7 +25,14 @@ void ctl_gpus(struct submitter *s, uint64_t request);
 void ctl_spool_step(struct submitter *s, uint64_t request,
     const struct ctl_request *req);
 
-/* summary.c: a callback of struct worker_ops */
+/*
+ * summary.c: the runs in one of n states.  A run may wait for both
+ * destinations: returns the larger number of the two, because the sum counts
+ * such a run twice.
+ */
+uint64_t states_count(const struct submitter *s, const enum run_state *states,
+    size_t n);
+/* A callback of struct worker_ops. */
 void submitter_summary(struct worker *w, struct summary *to);
 
 #endif

@@ -16,11 +16,14 @@
 
 #define PREFIX "cc_slurm_adapter_"
 
-static uint64_t
-count(const struct submitter *s, enum run_state state)
-{
-	return spool_count(s->spool, DEST_REST, state);
-}
+static const enum run_state start_waits[] = { START_DUE, START_DUE_ENDED,
+	START_BLOCKED, START_CONFLICT };
+static const enum run_state stop_waits[] = { STOP_DUE, STOP_BLOCKED,
+	STOP_CONFLICT };
+static const enum run_state rejected[] = { START_REJECTED, STOP_REJECTED };
+
+#define COUNT(s, states) \
+	states_count((s), (states), sizeof(states) / sizeof((states)[0]))
 
 static void
 counters_send(struct submitter *s, uint64_t request)
@@ -87,17 +90,15 @@ gauges_send(struct submitter *s, uint64_t request)
 		    "Runs of which the spool has only the resources.",
 		    spool_resources_count(s->spool) },
 		{ PREFIX "starts_due", "Starts that wait.",
-		    count(s, START_DUE) + count(s, START_DUE_ENDED) +
-			count(s, START_BLOCKED) + count(s, START_CONFLICT) },
+		    COUNT(s, start_waits) },
 		{ PREFIX "stops_due", "Stops that wait.",
-		    count(s, STOP_DUE) + count(s, STOP_BLOCKED) +
-			count(s, STOP_CONFLICT) },
+		    COUNT(s, stop_waits) },
 		{ PREFIX "rejected_runs", "Rejected runs that are kept.",
-		    count(s, START_REJECTED) + count(s, STOP_REJECTED) },
+		    COUNT(s, rejected) },
 		{ PREFIX "closed_wrongly_runs",
 		    "Runs that another client stopped in cc-backend, not as in "
 		    "Slurm.",
-		    count(s, STOPPED_BY_OTHERS) },
+		    spool_count(s->spool, DEST_REST, STOPPED_BY_OTHERS) },
 	};
 	size_t i;
 

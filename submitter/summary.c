@@ -11,11 +11,7 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/spool.h"
 
-/*
- * A run may wait for both destinations: the larger number of the two, because
- * the sum counts such a run twice.
- */
-static uint64_t
+uint64_t
 states_count(const struct submitter *s, const enum run_state *states, size_t n)
 {
 	uint64_t sum, max = 0;

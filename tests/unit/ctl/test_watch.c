@@ -216,7 +216,7 @@ test_centre(void)
 	clear(&before);
 }
 
-/* With deliver "stream", the counters are those of NATS. */
+/* When the runs go to NATS only, the counters are those of NATS. */
 static void
 test_stream(void)
 {
@@ -228,6 +228,7 @@ test_stream(void)
 	status("submitter", "published_starts", "20");
 	status("submitter", "published_ends", "19");
 	metric(&now, "cc_slurm_adapter_open_runs", "", "7");
+	metric(&now, "cc_slurm_adapter_rejected_runs", "", "3");
 	metric(&before, "cc_slurm_adapter_starts_total", "", "0");
 	metric(&now, "cc_slurm_adapter_starts_total", "", "0");
 	metric(&before, "cc_slurm_adapter_nats_starts_total", "", "10");
@@ -240,8 +241,7 @@ test_stream(void)
 	    "to=\"nats\",le=\"+Inf\"", "4");
 	view_make(&v, &now, &before, 0);
 	CHECK(has("Jobs      hooks -   starts sent 1.5/s   stops sent 0.5/s"));
-	CHECK(has("running 7   delivered 19 of 20"));
-	CHECK(!shows("rejected"));
+	CHECK(has("running 7   rejected 3   delivered 19 of 20"));
 	CHECK(has("Latency   start to NATS: p50 500 ms"));
 	CHECK(has("Slurm     slurmctld: answers"));
 	CHECK(!shows("slurmdbd"));

@@ -88,10 +88,11 @@ int job_part_parse(const char *word, struct ctl_request *req);
 /* Returns NULL, or what is wrong: a constant or static memory. */
 const char *args_parse(struct ctl_args *args, int argc, char **argv);
 /*
- * Reads epoch seconds, "YYYY-MM-DD" or "YYYY-MM-DDThh:mm[:ss]".  The time is
- * local; "Z" at its end means UTC.  0 or -1.
+ * Reads epoch seconds of 10 digits, "YYYY-MM-DD" or "YYYY-MM-DDThh:mm[:ss]".
+ * The time is local; "Z" at its end means UTC.  Of a local time that exists
+ * twice, takes the second one if is_last.  0 or -1.
  */
-int time_parse(const char *text, int64_t *when);
+int time_parse(const char *text, int is_last, int64_t *when);
 extern const char args_usage[];
 
 /*

@@ -110,6 +110,9 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+/* A number below is no time of a job: 20261001 is a date without its hyphens. */
+#define SECONDS_MIN 1000000000u
+
 static const char *
 args_error(const char *fmt, const char *what)
 {
@@ -132,8 +135,60 @@ number_parse(const char *text, uint64_t max, uint64_t *value)
 	    0;
 }
 
+static int
+same_day(const struct tm *a, const struct tm *b)
+{
+	return a->tm_year == b->tm_year && a->tm_mon == b->tm_mon &&
+	    a->tm_mday == b->tm_mday;
+}
+
+static int
+same_time(const struct tm *a, const struct tm *b)
+{
+	return same_day(a, b) && a->tm_hour == b->tm_hour &&
+	    a->tm_min == b->tm_min && a->tm_sec == b->tm_sec;
+}
+
+/*
+ * mktime() corrects a day that does not exist to another day, and a local time
+ * can exist twice or not at all when the clocks change.  Takes the first or the
+ * last of the times that fit, or, if there is none, of those of this day.
+ */
+static int
+time_local(const struct tm *want, int is_last, int64_t *when)
+{
+	int (*const fits[])(const struct tm *, const struct tm *) = { same_time,
+		same_day };
+	struct tm tm;
+	int64_t t;
+	size_t i;
+	int dst, found = 0;
+
+	for (i = 0; i < COUNT(fits) && !found; i++)
+		for (dst = 0; dst <= 1; dst++) {
+			tm = *want;
+			tm.tm_isdst = dst;
+			t = (int64_t)mktime(&tm);
+			if (!fits[i](&tm, want) ||
+			    (found && (t > *when) != is_last))
+				continue;
+			*when = t;
+			found = 1;
+		}
+	return found ? 0 : -1;
+}
+
+static int
+time_utc(const struct tm *want, int64_t *when)
+{
+	struct tm tm = *want;
+
+	*when = (int64_t)timegm(&tm);
+	return same_day(&tm, want) ? 0 : -1;
+}
+
 int
-time_parse(const char *text, int64_t *when)
+time_parse(const char *text, int is_last, int64_t *when)
 {
 	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S",
 		"%Y-%m-%dT%H:%M", "%Y-%m-%d" };
@@ -144,19 +199,34 @@ time_parse(const char *text, int64_t *when)
 
 	if (number_parse(text, INT32_MAX * 4ull, &n) == 0) {
 		*when = (int64_t)n;
-		return 0;
+		return n >= SECONDS_MIN ? 0 : -1;
 	}
 	for (i = 0; i < COUNT(forms); i++) {
 		memset(&tm, 0, sizeof(tm));
-		tm.tm_isdst = -1;
 		rest = strptime(text, forms[i], &tm);
 		if (rest == NULL || (*rest != '\0' && strcmp(rest, "Z") != 0))
 			continue;
-		*when = *rest == 'Z' ? (int64_t)timegm(&tm) :
-				       (int64_t)mktime(&tm);
+		if ((*rest == 'Z' ? time_utc(&tm, when) :
+				    time_local(&tm, is_last, when)) == -1)
+			return -1;
 		return *when >= 0 ? 0 : -1;
 	}
 	return -1;
+}
+
+/* The value of --from or --to (is_last). */
+static const char *
+time_take(const char *value, int is_last, int64_t *when)
+{
+	uint64_t n;
+
+	if (time_parse(value, is_last, when) == 0)
+		return NULL;
+	return number_parse(value, SECONDS_MIN, &n) == 0 ?
+	    args_error("a date is written 2026-10-01, and seconds since 1970 "
+		       "have 10 digits: ",
+		value) :
+	    args_error("no time, or a day that does not exist: ", value);
 }
 
 static const char *
@@ -273,13 +343,9 @@ value_flag_parse(struct ctl_request *req, const struct verb *verb,
 	}
 	if ((verb->takes & (TAKES_RANGE | TAKES_FROM)) &&
 	    strcmp(flag, "--from") == 0)
-		return time_parse(value, &req->a) == -1 ?
-		    args_error("no time: ", value) :
-		    NULL;
+		return time_take(value, 0, &req->a);
 	if ((verb->takes & TAKES_RANGE) && strcmp(flag, "--to") == 0)
-		return time_parse(value, &req->b) == -1 ?
-		    args_error("no time: ", value) :
-		    NULL;
+		return time_take(value, 1, &req->b);
 	*used = 0;
 	return NULL;
 }

@@ -305,6 +305,7 @@ begin(struct backfill *b, const struct ctl_request *req)
 	b->step = BACKFILL_NEXT;
 	b->began = spool_now(b->s->spool);
 	b->began_at = b->at;
+	b->cancelled = 0;
 	return NULL;
 }
 
@@ -371,6 +372,7 @@ end_early(struct backfill *b, char *text, size_t size)
 {
 	unsigned n = release_forget(b);
 
+	b->cancelled |= b->active;
 	b->active = 0;
 	b->waits_until = 0;
 	nats_policy(b);
@@ -440,6 +442,14 @@ left_write(const struct backfill *b, char *text, size_t size)
 			(double)(b->to - b->at) / (double)read)));
 }
 
+static const char *
+over_text(const struct backfill *b)
+{
+	return b->active || b->look	  ? "" :
+	    b->cancelled || b->at < b->to ? "ended before its end: " :
+					    "done: ";
+}
+
 void
 backfill_progress(struct backfill *b, char *text, size_t size)
 {
@@ -463,10 +473,9 @@ backfill_progress(struct backfill *b, char *text, size_t size)
 	snprintf(text, size,
 	    "%s%s%s of %s, %s to %s: read up to %s (%lld %%%s), "
 	    "%llu runs, %llu new, %llu %s, %llu held; %s",
-	    !b->active && !b->look ? "done: " : "",
-	    b->look ? "dry run" : "backfill", b->nats ? " by NATS" : "",
-	    b->whose.cluster, time_text(b->from), time_text(b->to),
-	    time_text(b->at),
+	    over_text(b), b->look ? "dry run" : "backfill",
+	    b->nats ? " by NATS" : "", b->whose.cluster, time_text(b->from),
+	    time_text(b->to), time_text(b->at),
 	    (long long)(whole > 0 ? (b->at - b->from) * 100 / whole : 100),
 	    left, (unsigned long long)b->seen, (unsigned long long)b->added,
 	    (unsigned long long)b->restored,

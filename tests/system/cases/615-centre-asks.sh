@@ -54,7 +54,7 @@ is "a run is open there that Slurm does not know" wait_for 10 backend_has 400000
 centre_ctl sync >"$T/log/sync.away" 2>&1 &
 is "the cluster is away: the centre says so" \
     wait_for 90 centre_logged "cluster $cluster does not answer which of"
-is "a backfill is refused" not centre_ctl backfill --cluster "$cluster" --from 1 --to 2 2>"$T/log/fill"
+is "a backfill is refused" not centre_ctl backfill --cluster "$cluster" --from 2026-01-01 --to 2026-01-02 2>"$T/log/fill"
 is "because the cluster does not answer" grep -q "cluster $cluster does not answer" "$T/log/fill"
 later 3600
 is "the cluster is asked again" wait_for 30 centre_asked 2

@@ -127,15 +127,19 @@ test_good_lines(void)
 	CHECK_INT(args.req.a, 4);
 	CHECK_STR(parse(&args, "log 0"), NULL);
 	CHECK_INT(args.req.a, 0);
-	CHECK_STR(parse(&args, "backfill --from 5 --to 1970-01-02Z"), NULL);
-	CHECK_INT(args.req.a, 5);
-	CHECK_INT(args.req.b, 86400);
-	CHECK_STR(parse(&args,
-		      "backfill --from 5 --to 6 --cluster alpha "
-		      "--dry-run"),
+	CHECK_STR(parse(&args, "backfill --from 1000000000 --to 2001-09-10Z"),
+	    NULL);
+	CHECK_INT(args.req.a, 1000000000);
+	CHECK_INT(args.req.b, 1000080000);
+	CHECK_STR(
+	    parse(&args,
+		"backfill --from 1700000000 --to 1800000000 --cluster alpha "
+		"--dry-run"),
 	    NULL);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
-	CHECK_STR(parse(&args, "backfill --from 5 --to 6 --nats"), NULL);
+	CHECK_STR(parse(&args,
+		      "backfill --from 1700000000 --to 1800000000 --nats"),
+	    NULL);
 	CHECK_INT(args.req.flags, CTL_FLAG_NATS);
 	CHECK_STR(ctl_request_check(&args.req), NULL);
 	CHECK_STR(parse(&args, "backfill --status"), NULL);
@@ -179,10 +183,17 @@ test_bad_lines(void)
 		"sync --force --direction stop", "sync --direction",
 		"queue --direction start", "repair --job 5", "log", "log 6",
 		"log loud", "log 1 2", "backfill", "backfill --status --cancel",
-		"backfill --cancel --nats", "backfill --from 5 --cancel",
+		"backfill --cancel --nats",
+		"backfill --from 1700000000 --cancel",
 		"backfill --status --dry-run", "backfill --status --nats",
-		"backfill --from 5 --to 6 --job 1", "backfill --from 5",
-		"backfill --from 5 --to 5", "backfill --from x --to 5",
+		"backfill --from 1700000000 --to 1800000000 --job 1",
+		"backfill --from 1700000000",
+		"backfill --from 1700000000 --to 1700000000",
+		"backfill --from x --to 1700000000",
+		"backfill --from 20261001 --to 20261101",
+		"backfill --from 5 --to 1700000000",
+		"backfill --from 2026-09-01 --to 2026-09-31",
+		"backfill --from 2026-02-30Z --to 2026-04-01",
 		"queue --limit 0", "retry 1 2 3 99999999999" };
 	struct ctl_args args;
 	size_t i;
@@ -252,19 +263,52 @@ test_times(void)
 
 	setenv("TZ", "UTC-2", 1);
 	tzset();
-	CHECK_INT(time_parse("1795246579", &t), 0);
+	CHECK_INT(time_parse("1795246579", 0, &t), 0);
 	CHECK_INT(t, 1795246579);
-	CHECK_INT(time_parse("1970-01-02", &t), 0);
+	CHECK_INT(time_parse("1970-01-02", 0, &t), 0);
 	CHECK_INT(t, 86400 - 7200);
-	CHECK_INT(time_parse("1970-01-02T00:01Z", &t), 0);
+	CHECK_INT(time_parse("1970-01-02T00:01Z", 0, &t), 0);
 	CHECK_INT(t, 86460);
-	CHECK_INT(time_parse("1970-01-02T00:00:07", &t), 0);
+	CHECK_INT(time_parse("1970-01-02T00:00:07", 0, &t), 0);
 	CHECK_INT(t, 86407 - 7200);
-	CHECK_INT(time_parse("", &t), -1);
-	CHECK_INT(time_parse("yesterday", &t), -1);
-	CHECK_INT(time_parse("1970-01-02 ", &t), -1);
-	CHECK_INT(time_parse("1969-01-01", &t), -1);
-	CHECK_INT(time_parse("99999999999999999999", &t), -1);
+	CHECK_INT(time_parse("", 0, &t), -1);
+	CHECK_INT(time_parse("yesterday", 0, &t), -1);
+	CHECK_INT(time_parse("1970-01-02 ", 0, &t), -1);
+	CHECK_INT(time_parse("1969-01-01", 0, &t), -1);
+	CHECK_INT(time_parse("99999999999999999999", 0, &t), -1);
+}
+
+/* 02:30 exists twice in October and not at all in March. */
+static void
+test_clock_change(void)
+{
+	int64_t t;
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	CHECK_INT(time_parse("2026-10-25T02:30", 0, &t), 0);
+	CHECK_INT(t, 1792888200);
+	CHECK_INT(time_parse("2026-10-25T02:30", 1, &t), 0);
+	CHECK_INT(t, 1792888200 + 3600);
+	CHECK_INT(time_parse("2026-03-29T02:30", 0, &t), 0);
+	CHECK_INT(t, 1774744200);
+	CHECK_INT(time_parse("2026-03-29T02:30", 1, &t), 0);
+	CHECK_INT(t, 1774744200 + 3600);
+	CHECK_INT(time_parse("2026-07-01", 0, &t), 0);
+	CHECK_INT(t, 1782856800);
+	CHECK_INT(time_parse("2026-12-01T12:00", 1, &t), 0);
+	CHECK_INT(t, 1796122800);
+	CHECK_INT(time_parse("2026-09-31", 1, &t), -1);
+	CHECK_INT(time_parse("2026-02-29", 0, &t), -1);
+	CHECK_INT(time_parse("2026-02-29T12:00Z", 0, &t), -1);
+	CHECK_INT(time_parse("2028-02-29", 0, &t), 0);
+	/* The clocks change at midnight: the day begins at 01:00. */
+	setenv("TZ", "<-04>4<-03>,M9.1.6/24,M4.1.6/24", 1);
+	tzset();
+	CHECK_INT(time_parse("2026-09-06", 0, &t), 0);
+	CHECK_INT(t, 1788667200);
+	CHECK_INT(time_parse("2026-09-06", 1, &t), 0);
+	CHECK_INT(t, 1788667200);
 }
 
 int
@@ -274,5 +318,6 @@ main(void)
 	test_bad_lines();
 	test_socket();
 	test_times();
+	test_clock_change();
 	return check_done();
 }

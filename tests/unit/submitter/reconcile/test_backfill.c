@@ -336,12 +336,16 @@ test_late_record(void)
 {
 	struct ctl_request req = { .a = FROM, .b = TO };
 	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	char text[512];
 	int64_t id;
 
 	begin();
 	backfill_ctl(sim.backfill, 1, &req);
 	sim_run(0);
 	backfill_ctl(sim.backfill, 2, &cancel);
+	backfill_progress(sim.backfill, text, sizeof(text));
+	CHECK(
+	    strncmp(text, "ended before its end: backfill of alpha", 39) == 0);
 	backfill_record(sim.backfill, record(&row, JOB_BACKFILL, &id));
 	sim_run(10000);
 	CHECK_INT(sim_waits(REQUEST_LIST), 1);

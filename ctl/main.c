@@ -45,7 +45,8 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 	if (args->json)
 		print_json(a, args->req.verb);
 	else {
-		if (args->prometheus && a->status == CTL_OK)
+		/* Also the part that arrived. */
+		if (args->prometheus)
 			print_metrics(a, METRICS_PROMETHEUS);
 		else
 			print_text(a, &style, args->verbose);

@@ -70,6 +70,20 @@ seconds_text(const char *s, char buf[CELL_MAX])
 	return buf;
 }
 
+/* The run waits for an admin or for Slurm: no try is planned. */
+static int
+is_parked(const struct ctl_row *row)
+{
+	static const char *const states[] = { "start rejected", "stop rejected",
+		"unknown to Slurm", "unconfirmed", "stopped by others, kept" };
+	size_t i;
+
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (strcmp(row->fields[STATE], states[i]) == 0)
+			return 1;
+	return 0;
+}
+
 static const char *
 queue_cell(const struct ctl_row *row, unsigned field, char buf[CELL_MAX])
 {
@@ -82,7 +96,9 @@ queue_cell(const struct ctl_row *row, unsigned field, char buf[CELL_MAX])
 	case AGE:
 		return seconds_text(s, buf);
 	case DUE:
-		return strcmp(s, "0") == 0 ? "now" : seconds_text(s, buf);
+		if (strcmp(s, "0") == 0)
+			return is_parked(row) ? "-" : "now";
+		return seconds_text(s, buf);
 	default:
 		return text_vis(s, buf, CELL_MAX);
 	}

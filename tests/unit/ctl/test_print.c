@@ -255,6 +255,32 @@ queue_add(struct ctl_reply *a, const char *cluster, const char *to,
 	wr_clear(&w);
 }
 
+/* No try follows for a rejected run. */
+static void
+test_next(void)
+{
+	static const struct {
+		const char *state, *next;
+	} rows[] = { { "start due", "  now   start due" },
+		{ "start rejected", "  -     start rejected" },
+		{ "unknown to Slurm", "  -     unknown to Slurm" } };
+	struct ctl_reply a = { .n = 0 };
+	struct writer w;
+	char out[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		wr_init(&w, 65536);
+		ctl_row(&w, CTL_T_QUEUE, "alpha", "4711", "1763820000", "start",
+		    "rest", "1", "0", rows[i].state, "x", "60", NULL);
+		add(&a, &w);
+		wr_clear(&w);
+		printed(&a, CTL__COUNT, out, sizeof(out));
+		CHECK(strstr(out, rows[i].next) != NULL);
+		reply_clear(&a);
+	}
+}
+
 static void
 test_queue(void)
 {
@@ -333,6 +359,7 @@ main(void)
 	test_status();
 	test_streams();
 	test_queue();
+	test_next();
 	test_metrics();
 	test_family();
 	return check_done();

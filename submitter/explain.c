@@ -45,6 +45,7 @@ struct explain {
 	const struct ctl_request *req;
 	struct known_run *runs; /* owned, RUNS_READ */
 	unsigned n;
+	int earlier;  /* the job has runs before the time of --from */
 	size_t bytes; /* of the answer */
 };
 
@@ -80,7 +81,11 @@ run_of(struct explain *x, const struct run_key *key)
 	for (i = 0; i < x->n; i++)
 		if (run_key_equal(&x->runs[i].key, key))
 			return &x->runs[i];
-	if (x->n == RUNS_READ || (key->start != 0 && key->start < x->req->a))
+	if (key->start != 0 && key->start < x->req->a) {
+		x->earlier = 1;
+		return NULL;
+	}
+	if (x->n == RUNS_READ)
 		return NULL;
 	r = &x->runs[x->n++];
 	memset(r, 0, sizeof(*r));
@@ -393,6 +398,7 @@ runs_find(struct explain *x, uint64_t job)
 	unsigned i;
 
 	x->n = 0;
+	x->earlier = 0;
 	history_job(x->s->history, x->req->text, job, on_history, x,
 	    HISTORY_RUNS);
 	for (i = 0; spool_cluster(x->s->spool, i, &name, &cursor) == 1; i++)
@@ -401,6 +407,31 @@ runs_find(struct explain *x, uint64_t job)
 			spool_runs_add(x, name.cluster, job);
 	only_cluster_set(x);
 	qsort(x->runs, x->n, sizeof(x->runs[0]), run_order);
+}
+
+/* The hooks of no run yet are in the list, but are no run. */
+static unsigned
+runs_count(const struct explain *x)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < x->n; i++)
+		n += x->runs[i].key.start != 0;
+	return n;
+}
+
+/* All runs began before the time of --from: Slurm is not asked about the job. */
+static void
+earlier_print(struct explain *x, uint64_t job)
+{
+	struct run_key key = { .job = job };
+	char text[160];
+
+	snprintf(text, sizeof(text),
+	    "the runs of the job began before the time of --from: run "
+	    "`cc-slurm-adapterctl explain %llu`",
+	    (unsigned long long)job);
+	row(x, &key, 0, CTL_EVENT_NOT_SHOWN, text);
 }
 
 static void
@@ -422,6 +453,8 @@ job_explain(struct explain *x, uint64_t job)
 	}
 	if (x->n > RUNS_MAX)
 		rest_print(x, job, x->runs[RUNS_MAX].key.start);
+	if (x->earlier && runs_count(x) == 0)
+		earlier_print(x, job);
 }
 
 void
@@ -460,17 +493,6 @@ last_run_text(const struct explain *x, char *buf, size_t size)
 	    spool_now(x->s->spool), buf, size);
 	if (*buf == '\0')
 		snprintf(buf, size, "the run is not sent");
-}
-
-/* The hooks of no run yet are in the list, but are no run. */
-static unsigned
-runs_count(const struct explain *x)
-{
-	unsigned i, n = 0;
-
-	for (i = 0; i < x->n; i++)
-		n += x->runs[i].key.start != 0;
-	return n;
 }
 
 void

@@ -86,6 +86,11 @@ test_job(void)
 	ask(1, 1, T0 + 64 * RUN_S);
 	CHECK_INT(runs_shown[1], RUNS - 64);
 	CHECK_INT(not_shown, 0);
+	/* All runs are earlier: a row about the job, or Slurm would be asked. */
+	ask(1, 1, T0 + RUNS * RUN_S);
+	CHECK_INT(runs_shown[1], 0);
+	CHECK_INT(not_shown, 1);
+	CHECK(strstr(notes[1], "began before the time of --from") != NULL);
 }
 
 static void

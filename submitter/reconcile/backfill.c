@@ -117,7 +117,7 @@ next(struct backfill *b)
 		    "time limit reached: checked up to %s, "
 		    "%u runs would be sent",
 		    time_text(b->at), b->told);
-		dryrun_end(b, CTL_OK, text);
+		dryrun_end(b, CTL_ERROR, text);
 	} else if (b->nats && !b->look && nats_chunk_waits(b))
 		window_soon(b, RETRY_MS);
 	else

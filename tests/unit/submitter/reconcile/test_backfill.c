@@ -631,6 +631,26 @@ test_cluster_gone_dry(void)
 	end();
 }
 
+/* A dry run that ends at its time limit is no success: a part is missing. */
+static void
+test_dry_limit(void)
+{
+	struct ctl_request req = { .flags = CTL_FLAG_DRY_RUN,
+		.a = FROM,
+		.b = FROM + 12 * 3600 };
+
+	begin();
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(571000);
+	sim_told();
+	backfill_watermark(sim.backfill, "alpha", FROM + 6 * 3600);
+	sim_run(1000);
+	CHECK_INT(sim.backfill->look, 0);
+	CHECK(strncmp(sim_told(), "error: time limit reached: checked up to ",
+		  41) == 0);
+	end();
+}
+
 /* A collector that has died answers nothing. */
 static void
 test_no_answer(void)
@@ -1204,6 +1224,7 @@ main(void)
 	test_no_answer();
 	test_cluster_gone();
 	test_cluster_gone_dry();
+	test_dry_limit();
 	test_late_nats();
 	test_cancelled_dryrun();
 	test_cancelled_between_lists();

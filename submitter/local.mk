@@ -77,6 +77,7 @@ submitter_spool_libspool_a_SOURCES = \
 	submitter/spool/commit.c \
 	submitter/spool/commit.h \
 	submitter/spool/db.c \
+	submitter/spool/destinations.c \
 	submitter/spool/evict.c \
 	submitter/spool/export.c \
 	submitter/spool/export.h \

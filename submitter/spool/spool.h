@@ -529,6 +529,21 @@ int spool_previous_run(struct spool *sp, const struct spool_run *run,
  */
 int spool_to_stream(struct spool *sp);
 
+/* destinations.c */
+
+/* A change of the destinations in use. */
+struct spool_dest_change {
+	int added[DEST__COUNT];	  /* 1: in use from now on */
+	int removed[DEST__COUNT]; /* 1: not in use any more */
+	unsigned runs;		  /* rows that have changed */
+};
+/*
+ * Compares the policy with the destinations that the rows were made for, also
+ * by an earlier process, and changes the rows when they differ.  With
+ * policy.whole the rows stay, see spool_to_stream().  1 = differ, 0, -1.
+ */
+int spool_destinations_change(struct spool *sp, struct spool_dest_change *c);
+
 /* scan.c */
 
 /* Reads the runs of one job, oldest first: how many, max at most. */

@@ -63,6 +63,8 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_REPUBLISHED] = "published again by an admin",
 	[RUN_EVENT_CHANGED] = "record changed (stream)",
 	[RUN_EVENT_TO_STREAM] = "published to a stream instead",
+	[RUN_EVENT_REMOVED] = "destination removed",
+	[RUN_EVENT_REPLACES] = "published in place of REST",
 	[RUN_EVENT_DISCARDED] = "dropped by an admin",
 };
 
@@ -182,6 +184,10 @@ static const struct {
 	    1 },
 	{ NATS, RUN_EVENT_TO_STREAM, S(STARTED) | S(RUN_DONE), START_DUE,
 	    START_DUE_ENDED, 1 },
+	/* another destination */
+	{ BOTH, RUN_EVENT_REMOVED, ALL & ~S(RUN_NONE), RUN_NONE, RUN_NONE, 1 },
+	{ NATS, RUN_EVENT_REPLACES, S(STARTED) | S(STOP_DUE) | S(RUN_DONE),
+	    START_DUE, START_DUE_ENDED, 1 },
 };
 
 static struct log_limit said_forbidden;

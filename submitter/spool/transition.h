@@ -63,6 +63,9 @@ enum run_event {
 	/* its record has changed since it was published to the stream */
 	RUN_EVENT_CHANGED,
 	RUN_EVENT_TO_STREAM, /* deliver is "stream" now */
+	RUN_EVENT_REMOVED,   /* the destination is not in use any more */
+	/* REST is not in use any more: published again for cc-backend */
+	RUN_EVENT_REPLACES,
 	/* an admin drops it for this destination, another one still waits */
 	RUN_EVENT_DISCARDED,
 	RUN_EVENT__COUNT

@@ -112,6 +112,12 @@ TESTS += test_whole
 test_whole_SOURCES = tests/unit/submitter/spool/test_whole.c
 test_whole_LDADD = $(SPOOL_LIBS)
 
+check_PROGRAMS += test_destinations
+TESTS += test_destinations
+test_destinations_SOURCES = \
+	tests/unit/submitter/spool/test_destinations.c
+test_destinations_LDADD = $(SPOOL_LIBS)
+
 check_PROGRAMS += test_look
 TESTS += test_look
 test_look_SOURCES = tests/unit/submitter/spool/test_look.c

@@ -134,7 +134,7 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 		CHECK(event == RUN_EVENT_OPTED_OUT ||
 		    event == RUN_EVENT_QUARANTINED ||
 		    event == RUN_EVENT_TO_STREAM ||
-		    event == RUN_EVENT_DISCARDED);
+		    event == RUN_EVENT_REMOVED || event == RUN_EVENT_DISCARDED);
 	/* No stop goes before its start is known to be committed. */
 	if (dest == DEST_REST && ended == STOP_DUE)
 		CHECK(event == RUN_EVENT_LISTED ||
@@ -148,7 +148,7 @@ sound(enum dest dest, enum run_state state, enum run_event event)
 		    ended == KEPT_REPLACEABLE ||
 		    event == RUN_EVENT_QUARANTINED ||
 		    event == RUN_EVENT_RECOVERED ||
-		    event == RUN_EVENT_TO_STREAM);
+		    event == RUN_EVENT_TO_STREAM || event == RUN_EVENT_REMOVED);
 }
 
 static void
@@ -195,6 +195,7 @@ test_reach(void)
 			for (e = leaves = 0; e < RUN_EVENT__COUNT; e++)
 				leaves |= e != RUN_EVENT_QUARANTINED &&
 				    e != RUN_EVENT_RECOVERED &&
+				    e != RUN_EVENT_REMOVED &&
 				    run_next((enum dest)d, (enum run_state)s,
 					(enum run_event)e,
 					1) != RUN_STATE__COUNT;
@@ -276,7 +277,7 @@ static int
 is_common(enum run_event event)
 {
 	return event == RUN_EVENT_QUARANTINED || event == RUN_EVENT_RECOVERED ||
-	    event == RUN_EVENT_TO_STREAM;
+	    event == RUN_EVENT_TO_STREAM || event == RUN_EVENT_REMOVED;
 }
 
 static int

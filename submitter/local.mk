@@ -196,6 +196,8 @@ submitter_reconcile_libreconcile_a_SOURCES = \
 	submitter/reconcile/backfill_window.c \
 	submitter/reconcile/centre_asks.c \
 	submitter/reconcile/centre_asks.h \
+	submitter/reconcile/destinations.c \
+	submitter/reconcile/destinations.h \
 	submitter/reconcile/failover.c \
 	submitter/reconcile/failover.h \
 	submitter/reconcile/first_list.c \

@@ -39,6 +39,7 @@
 #include "submitter/payload/topology.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/reconcile/centre_asks.h"
+#include "submitter/reconcile/destinations.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
@@ -272,6 +273,8 @@ on_conf_commit(struct worker *w)
 	if (s->spool == NULL)
 		return; /* on_start() applies the configuration */
 	conf_swap(s);
+	/* After an error on_age() calls it again. */
+	(void)destinations_check(s);
 	node_states_kick(s->nodes);
 	breaker_conf(s->breaker);
 	wake(s, WAKE_DELIVERY);
@@ -314,6 +317,8 @@ on_age(evutil_socket_t fd, short what, void *arg)
 	token_watch_check(s, time(NULL));
 	intake_upkeep(s->intake);
 	run_history_tick(s);
+	if (!commit_is_stuck(s->commit))
+		(void)destinations_check(s);
 	if (!commit_is_stuck(s->commit) && kept_finish(s->spool) > 0)
 		commit_soon(s->commit);
 	if (!commit_is_stuck(s->commit))
@@ -552,6 +557,8 @@ on_start(struct worker *w)
 	boxes_new(s);
 	conf_swap(s);
 	to_stream(s);
+	if (destinations_check(s) == -1)
+		fatalx("the spool refuses writes: %s", spool_error(s->spool));
 	history_count(s->history, COUNT_RESTARTS, 1);
 	for (i = 0; i < n_quarantined; i++)
 		intake_quarantine(s->intake, &quarantined[i]);

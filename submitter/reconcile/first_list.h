@@ -19,7 +19,10 @@ struct first_list *first_list_new(struct submitter *s);
  * changed: a new cluster stops the delivery until it is listed.
  */
 void first_list_check(struct first_list *f);
-/* Another centre was active: each cluster is listed again. */
+/*
+ * Another centre was active, or cc-backend got no runs for some time: each
+ * cluster is listed again.
+ */
 void first_list_again(struct first_list *f);
 void first_list_status(struct first_list *f, uint64_t request);
 

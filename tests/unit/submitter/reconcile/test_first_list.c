@@ -10,8 +10,10 @@
 
 #include "common/log_line.h"
 #include "submitter/base/cluster_names.h"
+#include "submitter/reconcile/destinations.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -278,6 +280,72 @@ test_renamed_centre(void)
 	end();
 }
 
+static void
+use(int rest, int nats)
+{
+	conf_set(&sim.w->conf, CONF_CC_REST_SUBMIT, rest ? "true" : "false");
+	spool_policy(sim.spool)->to[DEST_REST] = rest;
+	spool_policy(sim.spool)->to[DEST_NATS] = nats;
+	first_list_check(sim.first_list);
+	CHECK_INT(destinations_check(&sim), 0);
+}
+
+/* NATS has the start. */
+static void
+published(uint64_t job, int64_t start)
+{
+	struct run_key key = { .cluster = "alpha", .job = job, .start = start };
+	struct spool_run run;
+
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run_move(sim.spool, &run, DEST_NATS, RUN_EVENT_ACCEPTED,
+		      DUE_NOW, NULL),
+	    0);
+	run.flags |= RUN_KEY_FIXED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+}
+
+/*
+ * ccRestSubmitJobs becomes true while runs are in the spool: cc-backend gets
+ * those that it lacks, and the stop of each.
+ */
+static void
+test_rest_again(void)
+{
+	begin();
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	use(1, 0);
+	use(0, 1);
+	sim_put(1, 1000, 0);
+	sim_put(2, 1000, 0);
+	sim_put(3, 1000, 1100);
+	published(1, 1000);
+	published(2, 1000);
+	published(3, 1000);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+
+	use(1, 0);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_answer(REQUEST_LIST, 200,
+	    LIST(SIM_JOB(1, 1000, "running", 10) "," SIM_JOB(3, 1000, "running",
+		10)));
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	CHECK(strstr(sim_body(REQUEST_STOP), "\"jobId\":3,") != NULL);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":2,") != NULL);
+	sim_put(1, 1000, 2000);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_STOP), 2);
+	end();
+}
+
 int
 main(void)
 {
@@ -289,5 +357,6 @@ main(void)
 	test_renamed();
 	test_renamed_centre();
 	test_nats_waits();
+	test_rest_again();
 	return check_done();
 }

@@ -205,6 +205,40 @@ def alone():
     b.end()
 
 
+def destinations():
+    """ccRestSubmitJobs and natsServer change while runs are open: none is left behind."""
+    b = lab.Broker(T, "")
+    client = lab.Client(b.port)
+    f = Fake(T + "/destinations.fake", commit=1).start()
+    nats = {"natsServer": "127.0.0.1", "natsPort": b.port}
+    s = submitter(f, "destinations", url=f.url(), ccRestSubmitJobs=False, **nats)
+    runs = [new() for _ in range(6)]
+    late, last = runs[:2], runs[2:]
+    s.tell(*runs)
+    c.soon("NATS alone: it has the starts", lambda: len(starts(client, runs)) == 6, 10)
+    answer = f.api("POST", "jobs/start_job/", {
+        "jobId": late[0].job, "cluster": "alpha", "startTime": late[0].start, "user": "u1",
+        "shared": "none", "numNodes": 1, "resources": [{"hostname": "n1"}]})
+    c.true("cc-backend has one of them", answer[0] == 201, answer)
+    f.commit_now()
+    s.configure(ccRestSubmitJobs=True)
+    whole_soon("REST is added: cc-backend gets the others, and that one once", f, runs, 20, ["start"])
+    s.configure(ccRestSubmitJobs=False)
+    s.tell(*[r.ended() for r in late])
+    c.soon("REST is removed: the stops go by NATS",
+           lambda: all(client.has(r.job, "stop_job") for r in late), 20, s.status)
+    c.soon("and nothing waits for REST", lambda: s.number("spool_runs") == len(last), 10, s.status)
+    c.true("cc-backend got no stop by REST", all(f.effects(r) == ["start"] for r in late))
+    c.true("the submitter ends when told", s.stop() == 0)
+    s.conf.update(ccRestSubmitJobs=True, natsServer="")
+    s.start()
+    delivery.through("a restart with REST alone: the stops of the others", f, s, last, 30)
+    c.soon("and nothing waits for NATS", lambda: s.number("spool_runs") == 0, 10, s.status)
+    c.true("nothing is rejected", not rejected(s))
+    end(f, s)
+    b.end()
+
+
 def stream_events(client):
     """Events of the stream in their order: (job, start, kind)."""
     state = client.ask("$JS.API.STREAM.INFO.JOBS").get("state", {})
@@ -405,7 +439,7 @@ def whole():
     b.end()
 
 
-GROUPS = {g.__name__: g for g in (core, refused, slow, alone, jetstream, whole)}
+GROUPS = {g.__name__: g for g in (core, refused, slow, alone, destinations, jetstream, whole)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

@@ -674,7 +674,11 @@ spool_put_from_backend(struct spool *sp, const struct run_key *key)
 
 	if (found != 0)
 		return found == -1 ? -1 : 0;
-	if (spool_is_done(sp, key))
+	/*
+	 * A reload may remove REST while a list is under way.  The row would
+	 * keep the run from NATS.
+	 */
+	if (!sp->policy.to[DEST_REST] || spool_is_done(sp, key))
 		return 0;
 	memset(&run, 0, sizeof(run));
 	run.key = *key;

@@ -362,7 +362,7 @@ enum spool_put spool_put_quarantined(struct spool *sp,
     const struct run_key *key, const uint8_t *p, size_t n);
 /*
  * Makes a row for a run that is open in cc-backend and unknown here. 1 = made,
- * 0 = was known, -1.
+ * 0 = was known, or REST is not in use, -1.
  */
 int spool_put_from_backend(struct spool *sp, const struct run_key *key);
 /*

@@ -310,6 +310,9 @@ test_unconfirmed(void)
 	CHECK_STR(run_now().reason, "waits until Slurm shows it running");
 	/* The other one has no record to publish. */
 	CHECK_INT(spool_runs(sp), 1);
+	/* A list that was requested before comes late. */
+	CHECK_INT(spool_put_from_backend(sp, &key), 0);
+	CHECK_INT(spool_runs(sp), 1);
 	CHECK_INT(put(1, 1000, 0, JOB_LIVE), PUT_MERGED);
 	CHECK_INT(run_now().due[DEST_NATS], DUE_NOW);
 	end();

@@ -8,7 +8,8 @@
  * cc-backend reads its jobs from one of both, and may have changed with the
  * suite.  When REST is removed, cc-backend may have missed what NATS got before,
  * so NATS gets the start and the stop of these runs again.  cc-backend refuses a
- * start that it has.
+ * start that it has.  The same holds when deliver was "stream": a record in a
+ * stream is for the centre alone.
  */
 #include "config.h"
 
@@ -19,8 +20,13 @@
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 
-/* the value in the spool: one byte for each destination, 1 = in use */
+/*
+ * The value in the spool: one byte for each destination, 1 = in use, and one
+ * for policy.whole.
+ */
 #define DESTINATIONS "destinations"
+#define WHOLE	     DEST__COUNT
+#define VALUE_BYTES  (DEST__COUNT + 1)
 
 /* A walk over the rows. */
 struct walk {
@@ -48,18 +54,20 @@ has_rows(const struct spool *sp, enum dest dest)
 
 /* Older versions did not store the value: the rows tell. */
 static void
-before_read(struct spool *sp, uint8_t before[DEST__COUNT])
+before_read(struct spool *sp, uint8_t before[VALUE_BYTES])
 {
 	size_t n;
 	void *p = spool_value_get(sp, DESTINATIONS, &n);
 	int d, any = 0;
 
-	if (p != NULL && n == DEST__COUNT) {
-		memcpy(before, p, DEST__COUNT);
+	memset(before, 0, VALUE_BYTES);
+	if (p != NULL && n == VALUE_BYTES) {
+		memcpy(before, p, VALUE_BYTES);
 		free(p);
 		return;
 	}
 	free(p);
+	before[WHOLE] = sp->policy.whole != 0;
 	for (d = 0; d < DEST__COUNT; d++)
 		any |= before[d] = (uint8_t)has_rows(sp, (enum dest)d);
 	for (d = 0; d < DEST__COUNT && !any; d++)
@@ -144,10 +152,12 @@ states_change(struct spool *sp, struct spool_run *run,
 			dest_add(sp, run, was, (enum dest)d);
 			added = 1;
 		}
-	if (c->removed[DEST_REST] && was[DEST_REST] != RUN_NONE &&
-	    !is_delivered(was[DEST_REST]) &&
-	    run_may_move(run, DEST_NATS, RUN_EVENT_REPLACES)) {
-		run_move(sp, run, DEST_NATS, RUN_EVENT_REPLACES, DUE_NOW, NULL);
+	if ((c->from_stream ||
+		(c->removed[DEST_REST] && was[DEST_REST] != RUN_NONE &&
+		    !is_delivered(was[DEST_REST]))) &&
+	    run_may_move(run, DEST_NATS, RUN_EVENT_PUBLISHED_AGAIN)) {
+		run_move(sp, run, DEST_NATS, RUN_EVENT_PUBLISHED_AGAIN, DUE_NOW,
+		    NULL);
 		added = 1;
 	}
 	return added;
@@ -207,8 +217,8 @@ rows_change(struct spool *sp, struct spool_dest_change *c)
 int
 spool_destinations_change(struct spool *sp, struct spool_dest_change *c)
 {
-	uint8_t before[DEST__COUNT], now[DEST__COUNT];
-	int d, changed = 0;
+	uint8_t before[VALUE_BYTES], now[VALUE_BYTES];
+	int d, changed;
 	size_t n;
 	void *p;
 
@@ -218,8 +228,10 @@ spool_destinations_change(struct spool *sp, struct spool_dest_change *c)
 		now[d] = sp->policy.to[d] != 0;
 		c->added[d] = now[d] && !before[d];
 		c->removed[d] = !now[d] && before[d];
-		changed |= now[d] != before[d];
 	}
+	now[WHOLE] = sp->policy.whole != 0;
+	c->from_stream = !now[WHOLE] && before[WHOLE];
+	changed = memcmp(now, before, sizeof(now)) != 0;
 	/* spool_to_stream() changes the rows. */
 	if (changed && !sp->policy.whole && rows_change(sp, c) == -1)
 		return -1;

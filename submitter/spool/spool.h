@@ -535,6 +535,7 @@ int spool_to_stream(struct spool *sp);
 struct spool_dest_change {
 	int added[DEST__COUNT];	  /* 1: in use from now on */
 	int removed[DEST__COUNT]; /* 1: not in use any more */
+	int from_stream;	  /* 1: deliver was "stream" */
 	unsigned runs;		  /* rows that have changed */
 };
 /*

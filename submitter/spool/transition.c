@@ -64,7 +64,7 @@ static const char *const events[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_CHANGED] = "record changed (stream)",
 	[RUN_EVENT_TO_STREAM] = "published to a stream instead",
 	[RUN_EVENT_REMOVED] = "destination removed",
-	[RUN_EVENT_REPLACES] = "published in place of REST",
+	[RUN_EVENT_PUBLISHED_AGAIN] = "published again after a change",
 	[RUN_EVENT_DISCARDED] = "dropped by an admin",
 };
 
@@ -186,8 +186,9 @@ static const struct {
 	    START_DUE_ENDED, 1 },
 	/* another destination */
 	{ BOTH, RUN_EVENT_REMOVED, ALL & ~S(RUN_NONE), RUN_NONE, RUN_NONE, 1 },
-	{ NATS, RUN_EVENT_REPLACES, S(STARTED) | S(STOP_DUE) | S(RUN_DONE),
-	    START_DUE, START_DUE_ENDED, 1 },
+	{ NATS, RUN_EVENT_PUBLISHED_AGAIN,
+	    S(STARTED) | S(STOP_DUE) | S(RUN_DONE), START_DUE, START_DUE_ENDED,
+	    1 },
 };
 
 static struct log_limit said_forbidden;

@@ -64,8 +64,8 @@ enum run_event {
 	RUN_EVENT_CHANGED,
 	RUN_EVENT_TO_STREAM, /* deliver is "stream" now */
 	RUN_EVENT_REMOVED,   /* the destination is not in use any more */
-	/* REST is not in use any more: published again for cc-backend */
-	RUN_EVENT_REPLACES,
+	/* other clients than before read it by NATS: published again */
+	RUN_EVENT_PUBLISHED_AGAIN,
 	/* an admin drops it for this destination, another one still waits */
 	RUN_EVENT_DISCARDED,
 	RUN_EVENT__COUNT

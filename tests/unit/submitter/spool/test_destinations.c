@@ -238,6 +238,25 @@ test_from_stream(void)
 	end();
 }
 
+/* The same with NATS as the new destination: its clients know no records. */
+static void
+test_from_stream_to_nats(void)
+{
+	spool_begin("stream_to_nats.db");
+	spool_policy(sp)->whole = 1;
+	CHECK_INT(use_now(NATS), 0);
+	CHECK_INT(put(1, 1000, 0, JOB_LIVE), PUT_NEW);
+	move(DEST_NATS, RUN_EVENT_ACCEPTED);
+	states(RUN_NONE, STARTED);
+	end();
+	spool_begin("stream_to_nats.db");
+	CHECK_INT(use_now(NATS), 1);
+	CHECK_INT(change.runs, 1);
+	states(RUN_NONE, START_DUE);
+	CHECK_INT(use_now(NATS), 0);
+	end();
+}
+
 /* A restart without a change leaves what REST alone or NATS alone has. */
 static void
 test_restart(void)
@@ -332,6 +351,7 @@ main(void)
 	test_rest_removed();
 	test_nats_removed();
 	test_from_stream();
+	test_from_stream_to_nats();
 	test_restart();
 	test_opted_out();
 	test_order();

@@ -184,9 +184,6 @@ dryrun_list(struct backfill *b)
 {
 	int64_t from, to;
 
-	if (b->dryrun_at == 0)
-		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs),
-		    dryrun_cmp);
 	if (b->dryrun_at >= b->n_dryrun_runs) {
 		b->n_dryrun_runs = b->dryrun_at = b->n_aliases = 0;
 		b->told += b->beyond;
@@ -195,6 +192,9 @@ dryrun_list(struct backfill *b)
 		window_soon(b, 0);
 		return;
 	}
+	if (b->dryrun_at == 0)
+		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs),
+		    dryrun_cmp);
 	b->lo = b->dryrun_runs[b->dryrun_at].start;
 	b->hi = b->lo + b->width - 1;
 	window_widen(b, &from, &to);

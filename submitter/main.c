@@ -557,8 +557,8 @@ on_start(struct worker *w)
 	boxes_new(s);
 	conf_swap(s);
 	to_stream(s);
-	if (destinations_check(s) == -1)
-		fatalx("the spool refuses writes: %s", spool_error(s->spool));
+	/* After an error on_age() calls it again. */
+	(void)destinations_check(s);
 	history_count(s->history, COUNT_RESTARTS, 1);
 	for (i = 0; i < n_quarantined; i++)
 		intake_quarantine(s->intake, &quarantined[i]);

@@ -52,26 +52,37 @@ has_rows(const struct spool *sp, enum dest dest)
 	return n > 0;
 }
 
-/* Older versions did not store the value: the rows tell. */
+/*
+ * Older versions did not store the value.  Rows of a destination that is not in
+ * use now show that the destinations have changed, and which they were.  A
+ * destination without rows shows nothing: NATS gets no run that the first list of
+ * cc-backend has shown.
+ */
+static void
+before_guess(struct spool *sp, uint8_t before[VALUE_BYTES])
+{
+	int d, removed = 0;
+
+	before[WHOLE] = sp->policy.whole != 0;
+	for (d = 0; d < DEST__COUNT; d++) {
+		before[d] = (uint8_t)has_rows(sp, (enum dest)d);
+		removed |= before[d] && !sp->policy.to[d];
+	}
+	for (d = 0; d < DEST__COUNT && !removed; d++)
+		before[d] = sp->policy.to[d] != 0;
+}
+
 static void
 before_read(struct spool *sp, uint8_t before[VALUE_BYTES])
 {
 	size_t n;
 	void *p = spool_value_get(sp, DESTINATIONS, &n);
-	int d, any = 0;
 
-	memset(before, 0, VALUE_BYTES);
-	if (p != NULL && n == VALUE_BYTES) {
+	if (p != NULL && n == VALUE_BYTES)
 		memcpy(before, p, VALUE_BYTES);
-		free(p);
-		return;
-	}
+	else
+		before_guess(sp, before);
 	free(p);
-	before[WHOLE] = sp->policy.whole != 0;
-	for (d = 0; d < DEST__COUNT; d++)
-		any |= before[d] = (uint8_t)has_rows(sp, (enum dest)d);
-	for (d = 0; d < DEST__COUNT && !any; d++)
-		before[d] = sp->policy.to[d] != 0;
 }
 
 /* May the destination get the run?  The rules are those of a new record. */
@@ -114,8 +125,8 @@ dest_add(struct spool *sp, struct spool_run *run, const enum run_state *was,
 
 	/* The backfill releases the run for both. */
 	run_move(sp, run, dest,
-	    run->state[!dest] == BACKFILL_HELD ? RUN_EVENT_BACKFILL_RECORD :
-						 RUN_EVENT_RECORD,
+	    was[!dest] == BACKFILL_HELD ? RUN_EVENT_BACKFILL_RECORD :
+					  RUN_EVENT_RECORD,
 	    unconfirmed ? DUE_UNCONFIRMED : DUE_NOW, NULL);
 	/* Slurm does not know the run: it blocks no other run of its job. */
 	if (unconfirmed && was[!dest] == START_REJECTED)
@@ -135,7 +146,11 @@ dest_remove(struct spool *sp, struct spool_run *run, enum dest dest)
 		    RUN_FORGET_AFTER_DELETE);
 }
 
-/* Changes the states of a row: 1 when something is due that was not. */
+/*
+ * Changes the states of a row: 1 when something is due that was not.  A run that
+ * was in cc-backend when the daemon saw it first is not reported to NATS, so that
+ * the removal of REST adds NATS for this run, and the reverse.
+ */
 static int
 states_change(struct spool *sp, struct spool_run *run,
     const struct spool_dest_change *c)
@@ -148,7 +163,8 @@ states_change(struct spool *sp, struct spool_run *run,
 		if (c->removed[d] && was[d] != RUN_NONE)
 			dest_remove(sp, run, (enum dest)d);
 	for (d = 0; d < DEST__COUNT; d++)
-		if (c->added[d] && is_wanted(sp, run, was, (enum dest)d)) {
+		if (sp->policy.to[d] && (c->added[d] || c->removed[!d]) &&
+		    is_wanted(sp, run, was, (enum dest)d)) {
 			dest_add(sp, run, was, (enum dest)d);
 			added = 1;
 		}

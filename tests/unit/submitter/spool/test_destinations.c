@@ -200,6 +200,54 @@ test_rest_removed(void)
 	end();
 }
 
+/*
+ * NATS did not get a run that the first list of cc-backend had, nor a held one of
+ * a backfill.
+ */
+static void
+test_listed_first(void)
+{
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = 1000 };
+	int64_t listed;
+
+	begin("listed.db", REST | NATS);
+	CHECK_INT(spool_put_from_backend(sp, &key), 1);
+	CHECK_INT(put(1, 1000, 0, JOB_LIVE), PUT_MERGED);
+	states(START_COMMITTED, RUN_NONE);
+	listed = row;
+	CHECK_INT(put(2, 1000, 2000, JOB_BACKFILL), PUT_NEW);
+	states(BACKFILL_HELD, BACKFILL_HELD);
+	CHECK_INT(use_now(REST), 1);
+	CHECK_INT(use_now(NATS), 1);
+	states(RUN_NONE, BACKFILL_HELD);
+	row = listed;
+	states(RUN_NONE, START_DUE);
+	CHECK_INT(put(1, 1000, 2000, 0), PUT_MERGED);
+	states(RUN_NONE, START_DUE_ENDED);
+	end();
+	begin("listed2.db", REST | NATS);
+	CHECK_INT(spool_put_from_backend(sp, &key), 1);
+	CHECK_INT(put(1, 1000, 0, JOB_LIVE), PUT_MERGED);
+	CHECK_INT(use_now(NATS), 1);
+	states(RUN_NONE, START_DUE);
+	end();
+}
+
+/* A spool of an older version, which has such runs only, is as it was. */
+static void
+test_older_version(void)
+{
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = 1000 };
+
+	spool_begin("older.db");
+	use(REST | NATS);
+	CHECK_INT(spool_put_from_backend(sp, &key), 1);
+	CHECK_INT(put(1, 1000, 0, JOB_LIVE), PUT_MERGED);
+	CHECK_INT(use_now(REST | NATS), 0);
+	states(START_COMMITTED, RUN_NONE);
+	end();
+}
+
 /* Nothing waits for NATS any more: the row of a delivered run is removed. */
 static void
 test_nats_removed(void)
@@ -350,6 +398,8 @@ main(void)
 	test_rest_to_nats();
 	test_rest_removed();
 	test_nats_removed();
+	test_listed_first();
+	test_older_version();
 	test_from_stream();
 	test_from_stream_to_nats();
 	test_restart();

@@ -2,6 +2,7 @@
 /* A change of the destinations of jobs; see destinations.h. */
 #include "config.h"
 
+#include "common/crash_point.h"
 #include "common/log.h"
 #include "submitter/base/context.h"
 #include "submitter/base/wake.h"
@@ -41,6 +42,7 @@ destinations_check(struct submitter *s)
 	/* In the commit of the rows: cc-backend may have these runs. */
 	if (c.added[DEST_REST])
 		first_list_again(s->first_list);
+	CRASH_POINT("destinations-changed");
 	if (commit_now(s->commit) == -1 || rc == -1)
 		return -1;
 	if (c.runs > 0)

@@ -5,7 +5,8 @@
 A submitter built with --enable-crash-points and the stand-in, in $T.  Kills at
 each POINT as often, and judges each time what cc-backend has in the end: runs
 that `repair` corrects as in Slurm, of a requeued job the last run alone
-(requeuedRuns).  Prints `POINT TIMES` for each, and what is wrong; the last
+(requeuedRuns), each run once when the destinations change.  A `drop` whose
+commit was not reached has no effect and no answer.  Prints `POINT TIMES` for each, and what is wrong; the last
 line is `all played: N failed`.
 """
 import itertools
@@ -123,7 +124,52 @@ def listed(b, s, page, point):
     nothing_left(s)
 
 
-PLAYS = {"first-listed": (listed,), "repair-marked": (repair,), "repair-exhumed": (victim,), "way-given": (requeued,),
+def destinations(b, s, page, point):
+    """A broker that is never there is removed; then REST is added to it, and it is removed."""
+    run, other = new(), new()
+    broker = {"natsServer": "127.0.0.1", "natsPort": 9}
+    s.configure(**broker)
+    s.tell(run)
+    all_right(point + ": started", b, [run], 20)
+    with Killed(page, s, point):
+        s.configure(natsServer="")
+    c.true("the change was made once more", s.logged("destinations of jobs were changed") > 0)
+    s.tell(run.ended())
+    all_right(point + ": NATS removed: ended", b, [run], 40)
+    nothing_left(s)
+    s.configure(ccRestSubmitJobs=False, **broker)
+    s.tell(other)
+    with Killed(page, s, point):
+        s.configure(ccRestSubmitJobs=True)
+    all_right(point + ": REST added: started", b, [other], 40)
+    s.configure(natsServer="")
+    s.tell(other.ended())
+    all_right(point + ": REST alone: ended", b, [other], 40)
+    c.true("each step was done once", all(b.effects(r) == ["start", "stop"] for r in (run, other)),
+           (b.effects(run), b.effects(other)))
+    nothing_left(s)
+
+
+def dropped(b, s, page, point):
+    """An admin drops a rejected run: it is gone when the commit was made, and not before."""
+    run = new(hosts=("n77",))
+    s.tell(run)
+    c.soon("a run is rejected", lambda: len(s.queue(True)) == 1, 20, lambda: s.queue(True))
+    s.mark(NOW + run.job)   # is answered when all before it is durable
+    with Killed(page, s, point):
+        answer = s.verb("CTL_DROP", ids=[run.job], seconds=1)
+    c.true(point + ": no answer", answer == ((1, "no answer"), []), answer)
+    # at its start the submitter tries a rejected run again
+    kept = [q for q in s.queue() + s.queue(True) if int(q["job"]) == run.job]
+    c.true(point + ": as the commit says", bool(kept) == (point == "store"), kept)
+    c.soon("rejected again", lambda: len(s.queue(True)) == (point == "store"), 20, lambda: s.queue(True))
+    s.verb("CTL_DROP", ids=[run.job])
+    c.soon("dropped", lambda: not s.queue(True), 5, lambda: s.queue(True))
+    nothing_left(s)
+
+
+PLAYS = {"destinations-changed": (destinations,), "store": (dropped,), "stored": (dropped,),
+         "first-listed": (listed,), "repair-marked": (repair,), "repair-exhumed": (victim,), "way-given": (requeued,),
          "delete-send": (repair, requeued), "delete-answered": (repair, requeued),
          "delete-settled": (repair, requeued)}
 

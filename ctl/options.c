@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: verbs, their flags, and the request they make. */
+/* The command line: commands, their flags, and the request they make. */
 #include "config.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 const char args_usage[] =
     "usage: cc-slurm-adapterctl [-c CONFIG | -s SOCKET] [-j] [--no-color]\n"
-    "       VERB ...\n"
+    "       COMMAND ...\n"
     "  status [-v]                   is all well? -v: all values\n"
     "  watch                         the same and rates, every 2 s; q quits\n"
     "  queue [--rejected] [--limit N] [--job ID]... [--cluster NAME]\n"
@@ -55,7 +55,7 @@ const char args_usage[] =
     "T is 2026-11-20, 2026-11-20T14:00 or seconds since 1970.\n"
     "Exit status: 0 done, 1 refused or DEGRADED, 2 invalid usage, 3 no daemon.\n";
 
-/* Arguments of a verb. */
+/* Arguments of a command. */
 #define TAKES_IDS	1u   /* job ids */
 #define TAKES_LEVEL	2u   /* a log level */
 #define TAKES_RANGE	4u   /* --from and --to, both required */
@@ -366,7 +366,7 @@ word_parse(struct ctl_args *args, const struct verb *verb, const char *word)
 		return job_word_add(args, verb, word);
 	if (word[0] != '-' && (verb->takes & TAKES_LEVEL) && req->a == -1)
 		return level_parse(req, word);
-	return args_error("this verb does not allow ", word);
+	return args_error("this command does not allow ", word);
 }
 
 /* A range, or --status or --cancel of the backfill in progress. */
@@ -439,8 +439,9 @@ spool_parse(struct ctl_args *args, char **argv)
 	argv += args->file != NULL;
 	if (req->a == CTL_SPOOL_IMPORT && (args->file = *argv++) == NULL)
 		return "a file to import is required";
-	return *argv == NULL ? NULL :
-			       args_error("this verb does not allow ", *argv);
+	if (*argv != NULL)
+		return args_error("this command does not allow ", *argv);
+	return NULL;
 }
 
 /* report [-o FILE] [--anonymize] */
@@ -457,8 +458,7 @@ report_parse(struct ctl_args *args, char **argv)
 		else if (strcmp(*argv, "-o") == 0 && argv[1] != NULL)
 			args->file = *++argv;
 		else
-			return args_error("this verb does not allow, or lacks "
-					  "the value of ",
+			return args_error("not allowed, or lacks a value: ",
 			    *argv);
 	}
 	return NULL;
@@ -477,7 +477,7 @@ verb_parse(struct ctl_args *args, char **argv)
 		if (strcmp(argv[0], verbs[k].name) == 0)
 			verb = &verbs[k];
 	if (verb == NULL)
-		return args_error("unknown verb: ", argv[0]);
+		return args_error("unknown command: ", argv[0]);
 	req->verb = (uint16_t)verb->verb;
 	if (verb->takes & (TAKES_LEVEL | TAKES_RANGE))
 		req->a = req->b = -1;
@@ -516,7 +516,7 @@ verb_or_special_parse(struct ctl_args *args, char **argv)
 			       "metrics";
 		return argv[1] == NULL ?
 		    NULL :
-		    args_error("this verb does not allow ", argv[1]);
+		    args_error("this command does not allow ", argv[1]);
 	}
 	args->verbose = is_verb_with(argv, "status", "-v");
 	args->prometheus = is_verb_with(argv, "metrics", "--prometheus");
@@ -552,7 +552,7 @@ args_parse(struct ctl_args *args, int argc, char **argv)
 	if (args->socket != NULL && args->config != NULL)
 		return "-c and -s exclude each other";
 	if (i >= argc)
-		return "a verb is required";
+		return "a command is required";
 	args->verb = argv[i];
 	return verb_or_special_parse(args, argv + i);
 }

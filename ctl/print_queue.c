@@ -72,7 +72,7 @@ seconds_text(const char *s, char buf[CELL_MAX])
 
 /* The run waits for an admin or for Slurm: no try is planned. */
 static int
-is_parked(const struct ctl_row *row)
+has_no_next_try(const struct ctl_row *row)
 {
 	static const char *const states[] = { "start rejected", "stop rejected",
 		"unknown to Slurm", "unconfirmed", "stopped by others, kept" };
@@ -97,7 +97,7 @@ queue_cell(const struct ctl_row *row, unsigned field, char buf[CELL_MAX])
 		return seconds_text(s, buf);
 	case DUE:
 		if (strcmp(s, "0") == 0)
-			return is_parked(row) ? "-" : "now";
+			return has_no_next_try(row) ? "-" : "now";
 		return seconds_text(s, buf);
 	default:
 		return text_vis(s, buf, CELL_MAX);

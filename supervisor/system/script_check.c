@@ -88,7 +88,7 @@ script_is_closed(const struct setup *setup, const char *path)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
 }
 
-/* What the scripts of one key show. */
+/* The result of the check of the scripts of one key. */
 struct scripts {
 	int calls;	       /* one of them calls the hook */
 	int error;	       /* 0: one of them is readable, else errno */

@@ -105,7 +105,7 @@ void slurm_ctld_set(int up);
 void slurm_dbd_set(int up);
 /* ms that slurmctld waits until it reports to slurmdbd. */
 void slurm_dbd_delay_set(int64_t ms);
-/* The admin grants or removes the operator right. */
+/* The admin grants or removes the operator permission. */
 void slurm_operator_set(int is_operator);
 /* The user of the commands is coordinator of one account: it sees its jobs. */
 void slurm_coordinates_set(int coordinates);

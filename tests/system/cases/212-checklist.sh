@@ -112,7 +112,7 @@ is "a cluster that cc-backend does not have" \
     has '^warn cc-backend does not have the cluster gamma, it has alpha: .*clusterNames'
 is "no hooks" has '^warn PrologSlurmctld is not set: .*PrologSlurmctld=/.*/prep-hook.sh, then run: scontrol reconfigure$'
 is "gpuPciAddrs is not set" has '^warn .* 2 with GPUs, gpuPciAddrs is not set'
-is "no operator right" has '^warn Slurm .*run: sacctmgr -i modify user where name=laboper set adminlevel=Operator$'
+is "no operator permission" has '^warn Slurm .*run: sacctmgr -i modify user where name=laboper set adminlevel=Operator$'
 repair=$(sed -nE 's/^warn Slurm .*run: (sacctmgr .*)$/\1/p' <<<"$out")
 # shellcheck disable=SC2086	# the words of the command
 as root $repair >/dev/null

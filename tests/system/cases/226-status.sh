@@ -120,9 +120,9 @@ more_situations() {
 	fi
 
 	sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
-	named "operator right missing" 'laboper may not see other users.*adminlevel=Operator'
+	named "operator permission missing" 'laboper may not see other users.*adminlevel=Operator'
 	sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null
-	repaired "operator right missing"
+	repaired "operator permission missing"
 
 	# scripts fill the smallest spool
 	backend_down

@@ -154,10 +154,10 @@ ask "What was the last error of Slurm?" 'Last +error of Slurm: .+' watch
 lab ctl start slurmctld
 mended
 
-# --- the operator right is gone
+# --- the operator permission is gone
 sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
 one labcarol 1 -n1 -w n1
-situation "the operator right is missing"
+situation "the operator permission is missing"
 ask "Why are jobs of other users missing?" 'laboper may not see other users.*adminlevel=Operator' status
 sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null
 mended

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Without the operator right Slurm shows a part of the jobs and says nothing:
+# Without the operator permission Slurm shows a part of the jobs and says nothing:
 # the suite notices at start, names the command that grants it, and when the
 # right is taken away while it runs, no job is ended by that.
 . "$(dirname "$0")/../lib/lib.sh"
-test_begin "the operator right"
+test_begin "the operator permission"
 lab_up LAB_PRIVATE=jobs,users,accounts,usage
 backend_up
 conf slurmUser=labbob slurmPollInterval=2 ccPollInterval=5

@@ -56,7 +56,7 @@ is "nor while sacct alone is silent" unknown '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=None >/dev/null
 rm "$T/how/silent.sacct"
 sleep 6
-is "nor without the operator right" unknown '0 once, 0 twice'
+is "nor without the operator permission" unknown '0 once, 0 twice'
 sacctmgr -i modify user laboper set AdminLevel=Operator >/dev/null
 is "all well: it is unknown to Slurm" wait_for 40 unknown '1 once, 0 twice'
 sleep 4

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The operator right taken away under load: Slurm answers with status 0 and
+# The operator permission taken away under load: Slurm answers with status 0 and
 # without the jobs.  The witness is missing: no job ends, the cursor stands,
 # and with the right all that happened meanwhile arrives.
 . "$(dirname "$0")/../lib/lib.sh"

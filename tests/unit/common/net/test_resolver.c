@@ -49,7 +49,7 @@ many_reply(struct evdns_server_request *req,
 	evdns_server_request_respond(req, 0);
 }
 
-/* What the server knows: an address of one family, or an error. */
+/* An answer of the server: an address of one family, or an error. */
 static const struct row {
 	const char *name;
 	const char *v4, *v6;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the bucket tells of the lease, with the answers of nats-server. */
+/* The messages of the bucket about the lease, for the answers of nats-server. */
 #include "config.h"
 
 #include <stdio.h>

@@ -224,7 +224,8 @@ cluster_good(struct check *k, const struct cluster *c)
 {
 	slurm_check(k, c);
 	dbd_check(k, c);
-	nodes_check(k, c);
+	if (c->hosts != NULL)
+		nodes_check(k, c);
 	worker_check(k->col->site.w, k->request, "cluster", "%s",
 	    c->slurm.cluster);
 	hooks_check(k, c);
@@ -253,6 +254,13 @@ cluster_bad(struct check *k, const struct cluster *c)
 		    info->known ? info->user : "root", bin);
 }
 
+/* The start waits for the permission, and slurmctld answers. */
+static int
+nodes_hidden(const struct cluster *c)
+{
+	return c->permission == PERMISSION_NONE && c->slurm.private_nodes;
+}
+
 void
 check_kick(struct check *k)
 {
@@ -267,7 +275,7 @@ check_kick(struct check *k)
 		c = site->clusters[i];
 		if ((k->missed & (1u << i)) == 0)
 			continue;
-		if (c->ready)
+		if (c->ready || nodes_hidden(c))
 			cluster_good(k, c);
 		else if (c->ctld.away || late)
 			cluster_bad(k, c);

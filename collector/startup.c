@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the data that the first poll needs: Slurm's configuration, the shapes
- * of its nodes, our permission to see all jobs, slurmctld's clock.  While
+ * Reads the data that the first poll needs: Slurm's configuration, our permission
+ * to see all jobs and nodes, the shapes of the nodes, slurmctld's clock.  While
  * Slurm is away these queries are repeated; the worker is ready in any case.
  */
 #include "config.h"
@@ -20,8 +20,8 @@
 
 enum startup_step {
 	STARTUP_CONFIG,
-	STARTUP_NODES,
 	STARTUP_PERMISSION,
+	STARTUP_NODES,
 	STARTUP_CLOCK,
 	STARTUP_DONE
 };
@@ -133,7 +133,7 @@ on_config_end(const struct command_end *end, int complete, void *arg)
 		health_good(&c->ctld);
 		c->ctld.returned = c->dbd.returned = 0;
 		config_use(c, &s->next);
-		s->step = c->ready ? STARTUP_DONE : STARTUP_NODES;
+		s->step = c->ready ? STARTUP_DONE : STARTUP_PERMISSION;
 	}
 	wake(c);
 }
@@ -165,7 +165,9 @@ on_nodes(void *arg)
 
 	s->busy = 0;
 	if (s->c->hosts != NULL)
-		s->step = STARTUP_PERMISSION;
+		s->step = STARTUP_CLOCK;
+	else
+		s->step = STARTUP_PERMISSION; /* an admin may grant it */
 	wake(s->c);
 }
 
@@ -177,10 +179,10 @@ on_permission(void *arg, int proved)
 	s->busy = 0;
 	/*
 	 * The polls also run without the permission: an admin may grant it at
-	 * any time.
+	 * any time.  Without the nodes no record would be right.
 	 */
 	if (proved || s->c->permission == PERMISSION_NONE)
-		s->step = STARTUP_CLOCK;
+		s->step = STARTUP_NODES;
 	wake(s->c);
 }
 
@@ -214,7 +216,7 @@ startup_permission(struct startup *s)
 
 	if (c->slurm.accounting && health_wait(&c->dbd) > 0) {
 		/* slurmctld shows new runs, also without slurmdbd. */
-		s->step = STARTUP_CLOCK;
+		s->step = STARTUP_NODES;
 		wake(c);
 		return;
 	}
@@ -243,12 +245,12 @@ startup_kick(struct startup *s)
 		if (commands_check(s))
 			config_query_start(s);
 		break;
+	case STARTUP_PERMISSION:
+		startup_permission(s);
+		break;
 	case STARTUP_NODES:
 		s->busy = 1;
 		hosts_query(c, on_nodes, s);
-		break;
-	case STARTUP_PERMISSION:
-		startup_permission(s);
 		break;
 	case STARTUP_CLOCK:
 		s->step = STARTUP_DONE;

@@ -82,6 +82,8 @@ struct health {
 
 void health_good(struct health *h);
 void health_bad(struct health *h, const char *why);
+/* The daemon is up and denies a query: the next one waits for a poll interval. */
+void health_denies(struct health *h);
 /* ms until the next query is allowed; 0 = now. */
 int64_t health_wait(const struct health *h);
 
@@ -97,6 +99,7 @@ struct slurm {
 	char user[64];		/* of the commands: name, or number */
 	int root;		/* this user is root */
 	int private_jobs;	/* PrivateData has jobs */
+	int private_nodes;	/* PrivateData has nodes */
 	int accounting;		/* Slurm has slurmdbd */
 	int64_t min_job_age;	/* seconds that slurmctld keeps an ended job */
 	uint32_t limit_bucket;	/* of requests by user; 0 = there is no limit */

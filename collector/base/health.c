@@ -56,16 +56,28 @@ is_refusal(struct health *h, const char *why)
 	return 1;
 }
 
+static int64_t
+wait_most(const struct health *h)
+{
+	return h->wait_max_ms > 0 && h->wait_max_ms < WAIT_MAX_MS ?
+	    h->wait_max_ms :
+	    WAIT_MAX_MS;
+}
+
+void
+health_denies(struct health *h)
+{
+	h->next = now_ms() + wait_most(h);
+}
+
 void
 health_bad(struct health *h, const char *why)
 {
-	int64_t wait = WAIT_FIRST_MS, most = WAIT_MAX_MS;
+	int64_t wait = WAIT_FIRST_MS, most = wait_most(h);
 	unsigned i, suppressed;
 
 	if (is_refusal(h, why))
 		return;
-	if (h->wait_max_ms > 0 && h->wait_max_ms < most)
-		most = h->wait_max_ms;
 	for (i = 0; i < h->fails && wait < most; i++)
 		wait *= 2;
 	if (wait > most)

@@ -262,6 +262,17 @@ on_line(struct span line, void *arg)
 	return 0;
 }
 
+/* Without the permission slurmctld denies this query, and answers others. */
+static void
+shapes_failed(struct cluster *c, const struct command_end *end)
+{
+	int denied = c->slurm.private_nodes && c->permission == PERMISSION_NONE;
+
+	query_failed(c, denied ? NULL : &c->ctld, "scontrol show node", end);
+	if (denied)
+		health_denies(&c->ctld);
+}
+
 static void
 on_end(const struct command_end *end, int complete, void *arg)
 {
@@ -276,7 +287,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 		log_debug("%zu nodes", hosts_count(c->hosts));
 	} else {
 		hosts_free(s->next);
-		query_failed(c, &c->ctld, "scontrol show node", end);
+		shapes_failed(c, end);
 	}
 	s->next = NULL;
 	c->hosts_at = now_s();

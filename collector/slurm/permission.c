@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our permission to see all jobs.  root, SlurmUser and an operator have it;
- * everybody has it where PrivateData hides no jobs.  slurmctld and slurmdbd
+ * Our permission to see all jobs and nodes.  root, SlurmUser and an operator have
+ * it; everybody has it where PrivateData hides neither.  slurmctld and slurmdbd
  * have a PrivateData each.  Without the permission Slurm answers with status 0
  * and without the jobs, so that the permission must be queried.
  */
@@ -56,16 +56,27 @@ void
 permission_missing(const struct cluster *c, char *buf, size_t size)
 {
 	const char *user = c->slurm.user;
-	/* Where only slurmdbd hides jobs squeue shows the running ones. */
-	const char *what = c->slurm.private_jobs ? "no jobs" :
-						   "no ends of jobs";
+	/* Where only slurmdbd hides jobs, squeue shows the running ones. */
+	const char *what = slurm_is_private(&c->slurm) ? "no jobs" :
+							 "no ends of jobs";
 
-	if (c->permission_check != NULL && c->permission_check->admin.known)
+	if (!c->slurm.accounting)
 		snprintf(buf, size,
-		    "%s%s are reported: the user %s may not see "
-		    "other users' jobs; run: sacctmgr -i modify user where "
-		    "name=%s set adminlevel=Operator",
-		    what, cluster_suffix(c), user, user);
+		    "%s%s are reported: PrivateData hides jobs or nodes, and "
+		    "without slurmdbd only root and SlurmUser see them; set "
+		    "slurmUser to %s",
+		    what, cluster_suffix(c), c->slurm.slurm_user);
+	else if (c->permission_check != NULL &&
+	    c->permission_check->admin.known)
+		snprintf(buf, size,
+		    "%s%s are reported: the user %s may not see %s; run: "
+		    "sacctmgr -i modify user where name=%s set "
+		    "adminlevel=Operator",
+		    what, cluster_suffix(c), user,
+		    c->slurm.private_nodes && !c->slurm.private_jobs ?
+			"the nodes" :
+			"other users' jobs",
+		    user);
 	else
 		snprintf(buf, size,
 		    "%s%s are reported: Slurm does not know "
@@ -201,7 +212,7 @@ static void
 next_question(struct cluster *c)
 {
 	struct permission_check *p = c->permission_check;
-	int hidden = c->slurm.private_jobs;
+	int hidden = slurm_is_private(&c->slurm);
 	int dbd_first = c->permission == PERMISSION_OPEN && !hidden;
 
 	if (p->admin_asked && p->admin.operator)
@@ -240,7 +251,8 @@ permission_check(struct cluster *c, void (*then)(void *arg, int proved),
 	/* Without slurmdbd nobody is an operator. */
 	if (!c->slurm.accounting) {
 		permission_set(c,
-		    c->slurm.private_jobs ? PERMISSION_NONE : PERMISSION_OPEN);
+		    slurm_is_private(&c->slurm) ? PERMISSION_NONE :
+						  PERMISSION_OPEN);
 		then(arg, c->permission == PERMISSION_OPEN);
 		return;
 	}

@@ -20,6 +20,8 @@ void slurm_runner_info(struct slurm *slurm, const struct runner_info *info);
 void slurm_config_line(struct slurm *slurm, struct span line);
 /* Does the user of the commands see all jobs without being an operator? */
 int slurm_permission_inherent(const struct slurm *slurm);
+/* Does PrivateData of slurm.conf hide what a record needs: jobs, or nodes? */
+int slurm_is_private(const struct slurm *slurm);
 /* Was the permission proved since the poll began, or is it not needed? */
 int permission_known(const struct cluster *c);
 

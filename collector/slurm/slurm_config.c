@@ -155,9 +155,10 @@ slurm_config_line(struct slurm *slurm, struct span line)
 		copy(slurm->slurm_user, sizeof(slurm->slurm_user), v);
 		slurm->slurm_uid = uid_of(slurm->slurm_user);
 		slurm->slurm_user[strcspn(slurm->slurm_user, "(")] = '\0';
-	} else if (span_is(key, "PrivateData"))
+	} else if (span_is(key, "PrivateData")) {
 		slurm->private_jobs = token_find(v, "jobs") != NULL;
-	else if (span_is(key, "SlurmctldParameters"))
+		slurm->private_nodes = token_find(v, "nodes") != NULL;
+	} else if (span_is(key, "SlurmctldParameters"))
 		limit_read(slurm, v);
 	else if (span_is(key, "MinJobAge"))
 		slurm->min_job_age = job_age(v);

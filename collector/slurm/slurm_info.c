@@ -24,6 +24,12 @@ slurm_permission_inherent(const struct slurm *slurm)
 }
 
 int
+slurm_is_private(const struct slurm *slurm)
+{
+	return slurm->private_jobs || slurm->private_nodes;
+}
+
+int
 permission_known(const struct cluster *c)
 {
 	if (slurm_permission_inherent(&c->slurm))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An admin renames the cluster while the daemon runs. */
+/* The start, and an admin who renames the cluster while the daemon runs. */
 #include "config.h"
 
 #include "collector/collector.h"
@@ -98,11 +98,70 @@ test_hook(void)
 	CHECK_STR(sim_asked(), "");
 }
 
+#define NODES_DENIED \
+	"no jobs are reported: the user " SIM_USER " may not see the nodes; " \
+	"run: sacctmgr -i modify user where name=" SIM_USER " set adminlevel=" \
+	"Operator"
+
+/* The answer to a query of an operator that our user may not make. */
+static void
+nodes_deny(const char *level)
+{
+	char text[64];
+
+	startup_kick(s);
+	CHECK_STR(sim_asked(), "sacctmgr");
+	snprintf(text, sizeof(text), SIM_USER "|%s\n", level);
+	sim_answer("sacctmgr", text);
+	startup_kick(s);
+	CHECK_STR(sim_asked(), "scontrol");
+	sim_answer_failed("scontrol", "",
+	    "slurm_load_node error: Access/permission denied");
+	startup_kick(s);
+	CHECK_STR(sim_asked(), "");
+}
+
+/* Only operators see the nodes: slurmctld answers, and the remedy is named. */
+static void
+test_private_nodes(void)
+{
+	c = sim_begin(NULL, NULL);
+	c->slurm.private_jobs = 0;
+	c->slurm.private_nodes = 1;
+	c->hosts = NULL;
+	c->ready = 0;
+	s = sim_keep(startup_new(c, NULL));
+	startup_kick(s);
+	(void)config_answer("alpha");
+	log_init("test_startup", LOG_LEVEL_WARN);
+	capture_begin();
+	nodes_deny("None");
+	log_init("test_startup", LOG_LEVEL_FATAL);
+	CHECK(strstr(capture_end(), NODES_DENIED) != NULL);
+	CHECK_INT(c->ctld.away, 0);
+	CHECK_INT(c->ready, 0);
+	/* The permission is checked again after a poll interval. */
+	sim_pass(60);
+	nodes_deny("None");
+	CHECK_INT(c->ctld.away, 0);
+	sim_pass(60);
+	/* An admin grants it. */
+	startup_kick(s);
+	sim_answer("sacctmgr", SIM_USER "|Operator\n");
+	startup_kick(s);
+	sim_answer("scontrol",
+	    "NodeName=n1 CPUTot=4 CoresPerSocket=4 "
+	    "Sockets=1 ThreadsPerCore=1 State=IDLE\n");
+	CHECK_INT(c->permission, PERMISSION_OPERATOR);
+	CHECK(c->hosts != NULL);
+}
+
 int
 main(void)
 {
 	log_init("test_startup", LOG_LEVEL_FATAL);
 	test_renamed();
 	test_hook();
+	test_private_nodes();
 	return check_done();
 }

@@ -130,6 +130,11 @@ test_config_hostile(void)
 	CHECK_INT(s.min_job_age, 0);
 	config_line(&s, "PrivateData = accounts,jobs,users");
 	CHECK_INT(s.private_jobs, 1);
+	CHECK_INT(s.private_nodes, 0);
+	config_line(&s, "PrivateData = nodes,users");
+	CHECK_INT(s.private_jobs, 0);
+	CHECK_INT(s.private_nodes, 1);
+	CHECK_INT(slurm_is_private(&s), 1);
 }
 
 int

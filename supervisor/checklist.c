@@ -73,6 +73,12 @@ checklist_began(void)
 	return list.sup != NULL;
 }
 
+int
+checklist_has_pid(pid_t pid)
+{
+	return pid == list.host_pid;
+}
+
 /* Foreign text may contain control characters. */
 static void __attribute__((format(printf, 3, 4)))
 line_add(enum part part, const char *verdict, const char *fmt, ...)

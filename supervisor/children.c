@@ -64,7 +64,7 @@ orphans_kill(struct supervisor *sup)
 		*p = '\0';
 	p = pids;
 	while ((pid = (pid_t)strtol(p, &p, 10)) > 0) {
-		if (!parser_has_pid(sup, pid) &&
+		if (!parser_has_pid(sup, pid) && !checklist_has_pid(pid) &&
 		    child_find(&sup->workers, pid) == NULL)
 			kill(pid, SIGKILL);
 	}

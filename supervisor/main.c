@@ -269,7 +269,7 @@ system_prepare(struct supervisor *sup)
 		return -1;
 	}
 	setup->kmsg = exit_reason_kmsg_open();
-	capabilities_reduce(setup);
+	capabilities_reduce(setup, 0);
 	return 0;
 }
 
@@ -336,7 +336,8 @@ on_config_test_timeout(evutil_socket_t fd, short what, void *arg)
  * no directory and no socket, so that a running daemon is not disturbed.  Then
  * the collector and the runner start for the checklist, without the submitter:
  * the submitter asks cc-backend before its configuration is in force, and opens
- * no spool.  All enter the sandbox, without chroot.
+ * no spool.  All enter the sandbox, without chroot.  A worker may be hostile, as
+ * in the daemon: the supervisor gives up the rights that the test does not need.
  */
 static int
 config_test(struct supervisor *sup)
@@ -349,6 +350,7 @@ config_test(struct supervisor *sup)
 	/* The submitter gets the token.  Without directories: no chroot. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == -1)
 		log_warn("core dumps cannot be disabled");
+	capabilities_reduce(&sup->setup, 1);
 	sup->workers.config_test = 1;
 	sup->workers.events = &test_events;
 	if (event_base_once(sup->base, -1, EV_TIMEOUT, on_config_test_timeout,

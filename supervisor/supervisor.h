@@ -151,6 +151,8 @@ void checklist_end(struct child *c, uint64_t request, enum ctl_status status,
 void checklist_child_gone(struct child *c);
 /* 1 once checklist_begin() was called. */
 int checklist_began(void);
+/* 1 for the process that checks this host. */
+int checklist_has_pid(pid_t pid);
 
 /* children.c: the ends of processes. */
 extern const struct child_ops child_ops;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The supervisor's own rights.  Started as root, the supervisor keeps only the
- * capabilities that it needs to start, confine and end the workers; no process
- * that it starts can get another one.  The workers and Slurm's commands inherit
- * its filter, so that the filter denies only calls that none of them makes.
+ * capabilities that it needs to start, confine and end the workers, and -test
+ * those that it needs for its checks; no process that it starts can get another
+ * one.  The workers and Slurm's commands inherit its filter, so that the filter
+ * denies only calls that none of them makes.
  */
 #include "config.h"
 
@@ -12,51 +13,48 @@
 #include <sys/resource.h>
 
 #include <errno.h>
+#include <stdint.h>
 
 #include "common/worker/seccomp.h"
 #include "supervisor/system/system.h"
 
-static const cap_value_t kept[] = {
-	CAP_CHOWN,	  /* directories and files for the workers */
-	CAP_DAC_OVERRIDE, /* files of an earlier daemon */
-	CAP_KILL,	  /* workers have other uids */
-	CAP_SETGID,
-	CAP_SETUID,
-	CAP_SETPCAP, /* a worker empties its bounding set */
-	CAP_SYS_CHROOT,
-};
-#define KEPT (sizeof(kept) / sizeof(kept[0]))
+#define BIT(cap) ((uint64_t)1 << (cap))
 
-static int
-is_kept(cap_value_t cap)
-{
-	size_t i;
+/*
+ * chown, dac_override: directories and files for the workers, files of an earlier
+ * daemon.  kill: workers have other uids.  setpcap: a worker empties its bounding
+ * set.
+ */
+static const uint64_t of_daemon = BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) |
+    BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) | BIT(CAP_SETPCAP) |
+    BIT(CAP_SYS_CHROOT);
 
-	for (i = 0; i < KEPT; i++) {
-		if (kept[i] == cap)
-			return 1;
-	}
-	return 0;
-}
+/*
+ * -test makes no directory and no socket, and changes no root directory.
+ * dac_read_search: the state of files of other users.  net_bind_service: whether a
+ * port of the hooks is free.
+ */
+static const uint64_t of_test = BIT(CAP_DAC_READ_SEARCH) |
+    BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_KILL) | BIT(CAP_SETGID) |
+    BIT(CAP_SETUID) | BIT(CAP_SETPCAP);
 
 /* A unit file may grant fewer: keeps what was granted. */
 static void
-sets_reduce(void)
+sets_reduce(uint64_t kept)
 {
 	cap_t now = cap_get_proc(), next = cap_init();
 	cap_flag_value_t has;
-	size_t i;
+	cap_value_t cap;
 
 	if (now == NULL || next == NULL)
 		fatal("cannot read own capabilities");
-	for (i = 0; i < KEPT; i++) {
-		if (cap_get_flag(now, kept[i], CAP_PERMITTED, &has) == -1 ||
+	for (cap = 0; cap <= CAP_LAST_CAP; cap++) {
+		if ((kept & BIT(cap)) == 0 ||
+		    cap_get_flag(now, cap, CAP_PERMITTED, &has) == -1 ||
 		    has != CAP_SET)
 			continue;
-		if (cap_set_flag(next, CAP_PERMITTED, 1, &kept[i], CAP_SET) ==
-			-1 ||
-		    cap_set_flag(next, CAP_EFFECTIVE, 1, &kept[i], CAP_SET) ==
-			-1)
+		if (cap_set_flag(next, CAP_PERMITTED, 1, &cap, CAP_SET) == -1 ||
+		    cap_set_flag(next, CAP_EFFECTIVE, 1, &cap, CAP_SET) == -1)
 			fatal("cannot give up capabilities");
 	}
 	if (cap_set_proc(next) == -1)
@@ -66,12 +64,12 @@ sets_reduce(void)
 }
 
 static void
-bounding_reduce(void)
+bounding_reduce(uint64_t kept)
 {
 	cap_value_t cap;
 
 	for (cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++) {
-		if (!is_kept(cap) &&
+		if ((kept & BIT(cap)) == 0 &&
 		    prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == -1 &&
 		    errno != EPERM)
 			fatal("cannot drop capability %d from the bounding set",
@@ -96,8 +94,9 @@ calls_reduce(enum sandbox_mode mode)
 }
 
 void
-capabilities_reduce(const struct setup *setup)
+capabilities_reduce(const struct setup *setup, int is_test)
 {
+	const uint64_t kept = is_test ? of_test : of_daemon;
 	const struct rlimit none = { 0, 0 };
 
 	/* The memory has no secret; a dump would still show paths. */
@@ -110,8 +109,8 @@ capabilities_reduce(const struct setup *setup)
 		log_warn("cannot become the subreaper: commands of a runner "
 			 "that crashed stay running");
 	if (setup->as_root) {
-		bounding_reduce();
-		sets_reduce();
+		bounding_reduce(kept);
+		sets_reduce(kept);
 	}
 	calls_reduce(setup->mode);
 }

@@ -178,8 +178,8 @@ void host_check(const struct setup *setup, const struct conf *conf,
 /* script_check.c: the line about one of the hooks. */
 void scripts_check(const struct setup *setup, const char *hook, FILE *out);
 
-/* capabilities.c: the supervisor's own rights. */
-void capabilities_reduce(const struct setup *setup);
+/* capabilities.c: the supervisor's own rights, for the daemon or for -test. */
+void capabilities_reduce(const struct setup *setup, int is_test);
 
 /* sandbox_paths.c: what each worker may open. */
 /* Fills sb for its role.  0, or -1 when out of memory. */

@@ -28,6 +28,26 @@ is "-test confines the process that gets the token" grep -q 'submitter: sandbox 
     <("$ADAPTER" -daemon -test -debug 3 -config "$T/etc/config.json" 2>&1)
 suite_down
 
+# the supervisor of -test, while its collector runs: dac_read_search,
+# kill, setgid, setuid, setpcap, net_bind_service
+mkdir "$T/bin"
+for name in sacct sacctmgr scontrol sdiag sinfo squeue; do
+	printf '#!/bin/sh\nexec sleep 2\n' >"$T/bin/$name"
+	chmod 755 "$T/bin/$name"
+done
+cp "$T/etc/config.json" "$T/etc/usual.json"
+conf "slurmBinDir=$T/bin"
+"$ADAPTER" -daemon -test -config "$T/etc/config.json" >"$T/log/test" 2>&1 &
+suite_pid=$!
+is "-test starts its workers" wait_for 20 worker_alive collector
+rights=$(grep -E '^(CapPrm|CapEff|CapBnd|NoNewPrivs|Seccomp):' "/proc/$suite_pid/status" | tr -d ' \t\n')
+for right in CapPrm:00000000000005e4 CapEff:00000000000005e4 CapBnd:00000000000005e4 NoNewPrivs:1 Seccomp:2; do
+	is "-test has $right" grep -qF $right <<<"$rights"
+done
+wait "$suite_pid"
+suite_pid=
+cp "$T/etc/usual.json" "$T/etc/config.json"
+
 chown nobody "$T/etc/config.json"
 suite_up
 is "a configuration of another user: the daemon starts" suite_alive

@@ -2,7 +2,8 @@
 /*
  * The rights that the supervisor keeps: no capability but its own, no new one,
  * and none of the calls that change mounts, modules or namespaces.  As root, its
- * children can still enter their sandbox.
+ * children can still enter their sandbox.  -test also cannot write files of other
+ * users.
  */
 #include "config.h"
 
@@ -41,17 +42,31 @@ check_caps(void)
 		CHECK_INT(prctl(PR_CAPBSET_READ, lost[i], 0, 0, 0), 0);
 	}
 	cap_free(now);
-	CHECK_INT(chroot("/"), 0);
+}
+
+/* The permitted capabilities, as a mask. */
+static uint64_t
+permitted(void)
+{
+	cap_t now = cap_get_proc();
+	cap_flag_value_t has;
+	uint64_t mask = 0;
+	cap_value_t cap;
+
+	for (cap = 0; cap_get_flag(now, cap, CAP_PERMITTED, &has) == 0; cap++)
+		mask |= (uint64_t)(has == CAP_SET) << cap;
+	cap_free(now);
+	return mask;
 }
 
 static int
-enforced(void)
+reduced(int is_test)
 {
 	struct setup setup = { .mode = SANDBOX_ENFORCE,
 		.as_root = geteuid() == 0 };
 
 	CHECK_INT(unshare_nothing(), 0);
-	capabilities_reduce(&setup);
+	capabilities_reduce(&setup, is_test);
 	CHECK_INT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1);
 	CHECK_INT(unshare_nothing(), EPERM);
 	CHECK_INT(syscall(SYS_bpf, -1, NULL, 0), -1);
@@ -64,11 +79,39 @@ enforced(void)
 }
 
 static int
+enforced(void)
+{
+	int rc = reduced(0);
+
+	if (geteuid() == 0)
+		CHECK_INT(chroot("/"), 0);
+	return rc | check_done();
+}
+
+#define BIT(cap) ((uint64_t)1 << (cap))
+static int
+of_test(void)
+{
+	const uint64_t most = BIT(CAP_DAC_READ_SEARCH) |
+	    BIT(CAP_NET_BIND_SERVICE) | BIT(CAP_KILL) | BIT(CAP_SETGID) |
+	    BIT(CAP_SETUID) | BIT(CAP_SETPCAP);
+	const uint64_t before = permitted();
+
+	reduced(1);
+	if (geteuid() != 0)
+		return check_done();
+	CHECK_INT(permitted(), before & most);
+	CHECK_INT(chroot("/"), -1);
+	CHECK_INT(prctl(PR_CAPBSET_READ, CAP_DAC_OVERRIDE, 0, 0, 0), 0);
+	return check_done();
+}
+
+static int
 off(void)
 {
 	struct setup setup = { .mode = SANDBOX_OFF };
 
-	capabilities_reduce(&setup);
+	capabilities_reduce(&setup, 0);
 	CHECK_INT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 0);
 	CHECK_INT(unshare_nothing(), 0);
 	return check_done();
@@ -98,6 +141,7 @@ main(void)
 	}
 	log_init("test", LOG_LEVEL_FATAL);
 	in_child(enforced);
+	in_child(of_test);
 	in_child(off);
 	return check_done();
 }

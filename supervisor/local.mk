@@ -53,6 +53,8 @@ supervisor_system_libsystem_a_SOURCES = \
 	supervisor/system/recent_warnings.h \
 	supervisor/system/sandbox_paths.c \
 	supervisor/system/script_check.c \
+	supervisor/system/script_read.c \
+	supervisor/system/script_read.h \
 	supervisor/system/sd_notify.c \
 	supervisor/system/slurm_user.c \
 	supervisor/system/sockets.c \

@@ -19,20 +19,16 @@
 #define CHILD_FD 3    /* the channel, in each of our programs */
 #define FD_LIMIT 1024 /* highest closed without close_range(2) */
 
-/*
- * The supervisor's descriptors are close-on-exec.  This closes the ones that
- * it inherited.
- */
-static void
-others_close(void)
+void
+descriptors_close_from(int first)
 {
 	int fd;
 
 #ifdef SYS_close_range
-	if (syscall(SYS_close_range, CHILD_FD + 1, ~0u, 0) == 0)
+	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
 		return;
 #endif
-	for (fd = CHILD_FD + 1; fd < FD_LIMIT; fd++)
+	for (fd = first; fd < FD_LIMIT; fd++)
 		close(fd);
 }
 
@@ -53,7 +49,11 @@ descriptors_place(int fd, int log)
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null == -1 || dup2(null, 0) == -1 || dup2(null, 1) == -1)
 		return -1;
-	others_close();
+	/*
+	 * The supervisor's descriptors are close-on-exec.  This closes the ones
+	 * that it inherited.
+	 */
+	descriptors_close_from(CHILD_FD + 1);
 	return 0;
 }
 

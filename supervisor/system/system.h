@@ -195,6 +195,9 @@ int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 pid_t process_spawn(const char *path, char *const argv[], char *const envp[],
     int fd, int log);
 
+/* Closes first and all above. */
+void descriptors_close_from(int first);
+
 /* env.c: environments, built from nothing.  Owned; NULL when out of memory. */
 char **env_worker(enum role role);
 char **env_parser(void);

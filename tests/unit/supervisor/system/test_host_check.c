@@ -3,15 +3,18 @@
 #include "config.h"
 
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "supervisor/system/system.h"
 #include "tests/unit/check.h"
 
@@ -125,6 +128,98 @@ test_closed_script(void)
 	CHECK(says("user 0, who runs slurmctld, cannot execute"));
 	CHECK_INT(chmod(in_folder("calls"), 0755), 0);
 	setup.has_slurm_user = 0;
+}
+
+/* Started by root, another user reads the scripts. */
+static void
+test_reader(void)
+{
+	if (geteuid() != 0)
+		return;
+	CHECK_INT(chmod(in_folder("calls"), 0600), 0);
+	ask("PrologSlurmctld", in_folder("calls"));
+	CHECK(says("cannot be read on this host: Permission denied"));
+	CHECK_INT(chmod(in_folder("calls"), 0755), 0);
+}
+
+/* The rights of -test permit these checks. */
+static void
+test_rights(void)
+{
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0 || check_on_valgrind())
+		return;
+	fflush(NULL);
+	if ((pid = fork()) == 0) {
+		setup.as_root = 1;
+		setup.mode = SANDBOX_ENFORCE;
+		capabilities_reduce(&setup, 1);
+		test_closed_script();
+		test_reader();
+		_exit(check_done());
+	}
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+}
+
+/* A process that waits to write into the FIFO would notice an open(2). */
+static void
+test_special(void)
+{
+	int watch = inotify_init1(IN_NONBLOCK);
+	char event[256];
+
+	CHECK_INT(mkfifo(in_folder("fifo"), 0666), 0);
+	CHECK(inotify_add_watch(watch, in_folder("fifo"), IN_OPEN) != -1);
+	ask("PrologSlurmctld", in_folder("fifo"));
+	CHECK(says("/fifo is not a regular file; in slurm.conf, set "));
+	CHECK_INT(read(watch, event, sizeof(event)), -1);
+	close(watch);
+	CHECK_INT(unlink(in_folder("fifo")), 0);
+	ask("PrologSlurmctld", "/dev/tty");
+	CHECK(says("warn PrologSlurmctld=/dev/tty is not a regular file"));
+	CHECK_INT(symlink(in_folder("calls"), in_folder("link")), 0);
+	ask("PrologSlurmctld", in_folder("link"));
+	CHECK(says("ok PrologSlurmctld"));
+	CHECK_INT(unlink(in_folder("link")), 0);
+}
+
+/* Each line of the answer is a line of the checklist. */
+static void
+test_control_characters(void)
+{
+	const char *name = in_folder("calls\nFAIL forged");
+
+	ask("PrologSlurmctld", "/none\nFAIL forged");
+	CHECK(says("warn PrologSlurmctld=/none\\nFAIL forged cannot be read"));
+	ask("FAIL forged\nPrologSlurmctld", "");
+	CHECK(!says("\nPrologSlurmctld"));
+	ask("PrEpPlugins", "\nFAIL forged");
+	CHECK(!says("\nFAIL forged"));
+	if (geteuid() != 0)
+		return;
+	CHECK_INT(rename(in_folder("calls"), name), 0);
+	CHECK_INT(chmod(name, 0), 0);
+	setup.has_slurm_user = 1;
+	ask("PrologSlurmctld", in_folder("calls*"));
+	CHECK(says("cannot execute "));
+	CHECK(!says("\nFAIL forged"));
+	setup.has_slurm_user = 0;
+	CHECK_INT(chmod(name, 0755), 0);
+	CHECK_INT(rename(name, in_folder("calls")), 0);
+}
+
+/* A pattern without end is given up: by time or by memory. */
+static void
+test_pattern(void)
+{
+	const uint64_t begin = clock_ms();
+
+	ask("PrologSlurmctld", "/*/../*/../*/../*/../*/../*/../*/../*/..");
+	CHECK(clock_ms() - begin < 20000);
+	CHECK(says(" was not read: this takes more than 5 s or 64 MiB; "));
 }
 
 static void
@@ -271,6 +366,8 @@ main(void)
 
 	log_init("test", LOG_LEVEL_FATAL);
 	CHECK(mkdtemp(folder) != NULL);
+	/* Another user reads the scripts. */
+	CHECK_INT(chmod(folder, 0755), 0);
 	conf_init(&conf);
 	setup_init(&setup);
 	setup.program_dir = libexec;
@@ -282,6 +379,11 @@ main(void)
 	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1048576");
 	test_scripts();
 	test_closed_script();
+	test_reader();
+	test_rights();
+	test_special();
+	test_control_characters();
+	test_pattern();
 	test_spool();
 	test_link();
 	test_unwritable();

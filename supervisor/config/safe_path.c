@@ -122,9 +122,11 @@ int
 unsafe_path_next(const struct conf *conf, const char *config_path,
     struct unsafe_path *u)
 {
+	/* The files of authorities decide which server gets the secrets. */
 	static const enum conf_key keys[] = { CONF__COUNT,
-		CONF_CC_REST_JWT_FILE, CONF_NATS_CREDS_FILE,
-		CONF_NATS_NKEY_SEED_FILE, CONF_NATS_KEY_FILE };
+		CONF_CC_REST_JWT_FILE, CONF_CC_REST_CA_FILE,
+		CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
+		CONF_NATS_KEY_FILE, CONF_NATS_CA_FILE };
 	const char *path;
 	int n;
 

@@ -18,7 +18,7 @@ struct unsafe_path {
 
 /*
  * Finds the next unsafe one of the configuration and the files with secrets
- * that it names.  1, or 0 after the last one.
+ * or certificates of authorities that it names.  1, or 0 after the last one.
  */
 int unsafe_path_next(const struct conf *conf, const char *config_path,
     struct unsafe_path *u);

@@ -714,6 +714,41 @@ test_unsafe(void)
 	CHECK(rmdir(in_folder("open")) == 0);
 }
 
+/* Who can change the authorities decides which server gets the secrets. */
+static void
+run_unsafe_authorities(const char *key, mode_t mode, int is_unsafe)
+{
+	static const char pem[] = "-----BEGIN CERTIFICATE-----\n";
+	char text[512], want[128];
+	struct outcome o;
+
+	write_file(in_folder("ca"), pem, sizeof(pem) - 1, mode);
+	snprintf(text, sizeof(text),
+	    "{ " URL NATS_SERVER "\"ccRestJwt\": \"t\", "
+	    "\"strictModes\": true, \"%s\": \"%s\" }",
+	    key, in_folder("ca"));
+	snprintf(want, sizeof(want),
+	    "%s: %s: all users can change it (mode 0646): chmod go-w ", key,
+	    in_folder("ca"));
+	run_text(&o, text);
+	CHECK_INT(o.status, is_unsafe);
+	if (is_unsafe)
+		CHECK(strstr(o.reason, want) != NULL);
+	forget(&o);
+	CHECK(unlink(in_folder("ca")) == 0);
+}
+
+static void
+test_unsafe_authorities(void)
+{
+	run_unsafe_authorities("ccRestCaFile", 0644, 0);
+	run_unsafe_authorities("ccRestCaFile", 0646, 1);
+#ifdef HAVE_NATS
+	run_unsafe_authorities("natsCaFile", 0644, 0);
+	run_unsafe_authorities("natsCaFile", 0646, 1);
+#endif
+}
+
 /* One key that names a file of this content and mode, and key 2. */
 static void
 run_with_file(struct outcome *o, const char *key, const char *content,
@@ -1236,6 +1271,7 @@ main(void)
 	test_absent();
 	test_modes();
 	test_unsafe();
+	test_unsafe_authorities();
 	test_files();
 #ifdef HAVE_NATS
 	test_nats_files();

@@ -306,13 +306,21 @@ on_end(evutil_socket_t fd, short what, void *arg)
 		lease_update(b);
 }
 
+/* The longest lease that any configuration gives. */
+static int64_t
+lease_max_ms(void)
+{
+	return conf_rule(CONF_NATS_LEASE_TIME)->max * 1000;
+}
+
 int
 failover_active_until(struct failover *b, struct reader *r)
 {
-	int64_t until = rd_i64(r);
+	int64_t until = rd_i64(r), most = clock_boot_ms() + lease_max_ms();
 	uint64_t id = rd_u64(r);
 
-	if (rd_end(r) == -1 || until < 0)
+	/* A later receiver would adopt a forged time. */
+	if (rd_end(r) == -1 || until < 0 || until > most)
 		return -1;
 	if (b->drains)
 		return 0; /* a renewal in the meantime */

@@ -22,7 +22,7 @@ void failover_conf(struct failover *b);
 int failover_frame(struct failover *b, struct reader *r);
 /*
  * The receiver tells until when this centre is active. 0, or -1 for an invalid
- * message.
+ * message, such as a time that is later than any lease.
  */
 int failover_active_until(struct failover *b, struct reader *r);
 /*

@@ -575,19 +575,28 @@ test_passive_metrics(void)
 
 /* --- two centres --- */
 
-static void
-active_until(int64_t ms)
+/* The result for a message with this time. */
+static int
+active_until_at(int64_t until)
 {
 	struct writer w;
 	struct reader r;
+	int rc;
 
 	wr_init(&w, 32);
-	wr_i64(&w, ms == 0 ? 0 : clock_boot_ms() + ms);
+	wr_i64(&w, until);
 	wr_u64(&w, 7);
 	rd_init(&r, w.buf, w.len);
-	CHECK_INT(failover_active_until(sim.failover, &r), 0);
+	rc = failover_active_until(sim.failover, &r);
 	wr_clear(&w);
 	sim_run(0);
+	return rc;
+}
+
+static void
+active_until(int64_t ms)
+{
+	CHECK_INT(active_until_at(ms == 0 ? 0 : clock_boot_ms() + ms), 0);
 }
 
 static void
@@ -709,6 +718,26 @@ test_shortest_lease(void)
 	active_until(ms - ms / 3);
 	CHECK(!sim.role.standby);
 	CHECK_INT(sim_waits(REQUEST_PROBE), 1);
+	active_until(0);
+	sim_end();
+}
+
+/* A receiver that forges a time does not make the centre active for longer. */
+static void
+test_longest_lease(void)
+{
+	int64_t ms = conf_rule(CONF_NATS_LEASE_TIME)->max * 1000;
+
+	centre_begin();
+	active_until(30000);
+	CHECK_INT(active_until_at(INT64_MAX), -1);
+	CHECK_INT(active_until_at(clock_boot_ms() + ms + 1), -1);
+	CHECK_INT(active_until_at(-1), -1);
+	CHECK(!sim.role.standby);
+	sim_run(30000);
+	CHECK(sim.role.standby);
+	active_until(ms);
+	CHECK(!sim.role.standby);
 	active_until(0);
 	sim_end();
 }
@@ -906,6 +935,7 @@ main(void)
 	test_outage_is_over();
 	test_lease();
 	test_shortest_lease();
+	test_longest_lease();
 	test_old_list();
 	test_no_lease();
 	test_drain();

@@ -14,7 +14,8 @@ include tests/unit/receiver/local.mk
 include tests/unit/runner/confine/local.mk
 
 # All of a folder that only holds data is in the tarball.
-EXTRA_DIST += tests/unit/channel_pair.h tests/unit/check.h tests/unit/loop.h tests/data
+EXTRA_DIST += tests/unit/channel_pair.h tests/unit/check.h \
+	tests/unit/lingering_socket.h tests/unit/loop.h tests/data
 
 dist_check_SCRIPTS += tests/unit/test_docs tests/unit/test_messages
 TESTS += tests/unit/test_docs tests/unit/test_messages

@@ -20,6 +20,7 @@
 #include "collector/slurm/runner_link.h"
 #include "common/clock.h"
 #include "tests/unit/check.h"
+#include "tests/unit/lingering_socket.h"
 #include "tests/unit/loop.h"
 
 #define WAIT_MS	 500 /* of a question that waits */
@@ -438,6 +439,29 @@ test_rules(void)
 	close(out);
 }
 
+/*
+ * A runner passes a socket with SO_LINGER and a full buffer: the collector does not
+ * wait for the peer of the socket.
+ */
+static void
+test_lingering_socket(void)
+{
+	int fd = lingering_socket();
+	long long begin;
+	uint64_t id;
+
+	runner_begin();
+	ask(0, 20);
+	loop_settle(base);
+	CHECK_INT(taken(&id, NULL), MSG_QUESTION);
+	say(MSG_ANSWER_FD, id, NULL, fd);
+	close(fd); /* the collector's copy is the last one */
+	begin = clock_ms();
+	loop_settle(base);
+	CHECK_INT(broken, 1);
+	CHECK(clock_ms() - begin < MOST_MS);
+}
+
 /* Slurm's clock can show anything: no such question reaches the runner. */
 static void
 test_invalid(void)
@@ -502,6 +526,7 @@ main(void)
 	test_many();
 	test_lost();
 	test_rules();
+	test_lingering_socket();
 	test_invalid();
 	return check_done();
 }

@@ -5,8 +5,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include <netinet/in.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +17,7 @@
 #include "common/ipc/channel.h"
 #include "common/log.h"
 #include "tests/unit/check.h"
+#include "tests/unit/lingering_socket.h"
 
 /* The events of one end. */
 struct end {
@@ -252,37 +251,9 @@ test_stray_descriptor(void)
 	}
 }
 
-#define LINGER_S 60    /* of the hostile sockets */
-#define MOST_MS	 30000 /* a close that does not wait */
-
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
-
-/* A connection whose close waits for a peer that does not read. */
-static int
-lingering_socket(void)
-{
-	static const struct linger linger = { 1, LINGER_S };
-	static const char bytes[65536];
-	struct sockaddr_in sa = { .sin_family = AF_INET };
-	socklen_t len = sizeof(sa);
-	int listening = socket(AF_INET, SOCK_STREAM, 0);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (bind(listening, (struct sockaddr *)&sa, len) == -1 ||
-	    listen(listening, 1) == -1 ||
-	    getsockname(listening, (struct sockaddr *)&sa, &len) == -1 ||
-	    connect(fd, (struct sockaddr *)&sa, len) == -1)
-		_exit(1);
-	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		continue;
-	if (setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) ==
-	    -1)
-		_exit(1);
-	return fd;
-}
 
 /* One byte with n descriptors, which this process closes. */
 static void

@@ -96,12 +96,36 @@ held_tell(struct backfill *b)
 		    (unsigned long long)held);
 }
 
+/* Ends a backfill that cannot continue.  The runs that were read are sent. */
+static void
+give_up(struct backfill *b)
+{
+	b->active = 0;
+	b->cancelled = 1;
+	b->waits_until = 0;
+	nats_policy(b);
+	state_save(b);
+}
+
+/* A reload or a restart may have removed natsServer. */
+static void
+nats_check(struct backfill *b)
+{
+	if (!b->active || !b->nats || spool_policy(b->s->spool)->to[DEST_NATS])
+		return;
+	log_warnx("the backfill of %s ends at %s: natsServer is not configured "
+		  "any more",
+	    b->whose.cluster, time_text(b->at));
+	give_up(b);
+}
+
 static void
 next(struct backfill *b)
 {
 	char text[160];
 
 	held_tell(b);
+	nats_check(b);
 	b->width = WINDOW_S;
 	if (!b->look && release_waiting(b) > 0) {
 		b->step = BACKFILL_LIST;
@@ -192,10 +216,7 @@ cluster_is_gone(struct backfill *b)
 	}
 	log_warnx("the backfill of %s ends at %s: " NO_CLUSTER,
 	    b->whose.cluster, time_text(b->at));
-	b->active = 0;
-	b->waits_until = 0;
-	nats_policy(b);
-	state_save(b);
+	give_up(b);
 	b->step = BACKFILL_NEXT;
 	window_soon(b, 0);
 }

@@ -59,7 +59,7 @@ struct backfill {
 	int tell_held;	/* the log tells how many runs were held at the start */
 	/* spool_now() and `at` when this process began to read */
 	int64_t began, began_at;
-	int cancelled; /* the last one was, by this process */
+	int cancelled; /* this process ended the last one before its end */
 	/* --nats, durable: spool_now() and epoch of the command */
 	int64_t asked, id;
 	/* --nats, durable: runs that began later are left out */

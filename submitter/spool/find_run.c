@@ -140,6 +140,17 @@ has_later(struct spool *sp, const struct job *job)
 }
 
 /*
+ * May `backfill --nats` store this run?  A reload may have removed natsServer
+ * while the range was read: nothing would end the row.
+ */
+static int
+may_republish(const struct spool *sp, const struct job *job)
+{
+	return sp->policy.to[DEST_NATS] &&
+	    job->key.start <= sp->policy.republish.until;
+}
+
+/*
  * May a backfill store this run, which is done, again?  Without REST there is
  * no list that tells whether cc-backend has it; `backfill --nats` needs none.
  */
@@ -150,7 +161,7 @@ may_restore(struct spool *sp, const struct job *job)
 	    (job->flags & JOB_OPTED_OUT) || spool_is_false_start(job))
 		return 0;
 	if (sp->policy.republish.records)
-		return job->key.start <= sp->policy.republish.until;
+		return may_republish(sp, job);
 	if (!sp->policy.to[DEST_REST])
 		return 0;
 	/* A later run has replaced it in cc-backend. */
@@ -197,13 +208,10 @@ is_undelivered(const struct spool *sp, const struct job *job)
 static enum run_found
 none_found(const struct spool *sp, const struct job *job)
 {
-	const struct spool_republish *r = &sp->policy.republish;
-
-	if (!r->records || !(job->flags & JOB_BACKFILL))
+	if (!sp->policy.republish.records || !(job->flags & JOB_BACKFILL))
 		return FOUND_NONE;
-	return job->key.start > r->until || is_undelivered(sp, job) ?
-	    FOUND_DONE :
-	    FOUND_NONE;
+	return !may_republish(sp, job) || is_undelivered(sp, job) ? FOUND_DONE :
+								    FOUND_NONE;
 }
 
 /*

@@ -1172,6 +1172,61 @@ test_nats_refused(void)
 	end();
 }
 
+/*
+ * A reload removes natsServer while a chunk is read: its runs have no
+ * destination, so they get no row, and the backfill ends.
+ */
+static void
+test_nats_removed(void)
+{
+	struct spool_dest_change c;
+	struct ctl_request req = { .a = FROM, .b = TO };
+	int64_t id;
+
+	nats_begin(1);
+	run_done(&nats_row, 0);
+	CHECK(spool_destinations_change(sim.spool, &c) >= 0);
+	nats_command(0);
+	accounting_complete();
+	sim_run(5000);
+	CHECK_INT(sim.backfill->step, BACKFILL_ASKED);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	CHECK_INT(spool_destinations_change(sim.spool, &c), 1);
+	CHECK_INT(record(&nats_row, JOB_BACKFILL, &id), PUT_KNOWN);
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_KNOWN);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	nats_read();
+	CHECK_INT(sim.backfill->active, 0);
+	CHECK(strstr(nats_progress(), "ended before its end: ") != NULL);
+	sim_run(10000);
+	CHECK_INT(spool_policy(sim.spool)->republish.records, 0);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	CHECK_INT(n_sent(), 0);
+	/* an ordinary backfill does not depend on natsServer */
+	backfill_ctl(sim.backfill, 1, &req);
+	CHECK_INT(sim.backfill->active, 1);
+	CHECK_INT(record(&row, JOB_BACKFILL, &id), PUT_NEW);
+	CHECK_INT(run_of(row.job, row.start).state[DEST_REST], BACKFILL_HELD);
+	end();
+}
+
+/* A reload removes natsServer between two chunks, or before a restart. */
+static void
+test_nats_removed_between(void)
+{
+	nats_begin(1);
+	nats_command(0);
+	sim_run(60000);
+	CHECK(strstr(nats_progress(), "waits until slurmdbd") != NULL);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	sim.backfill = backfill_new(&sim);
+	sim_run(5000);
+	CHECK_INT(sim.backfill->active, 0);
+	CHECK(strstr(nats_progress(), "ended before its end: ") != NULL);
+	CHECK(strstr(nats_progress(), "idle") != NULL);
+	end();
+}
+
 #define CHUNK 21600 /* seconds of accounting that are read at once */
 
 /* The time that is left follows from the speed of this backfill. */
@@ -1238,6 +1293,8 @@ main(void)
 	test_nats_cancelled();
 	test_nats_rolled_back();
 	test_nats_killed();
+	test_nats_removed();
+	test_nats_removed_between();
 	test_nats_refused();
 	return check_done();
 }

@@ -294,33 +294,44 @@ on_meta(const struct http_answer *a, void *arg)
 	conflict_step(k);
 }
 
-/* 0 = an edit_meta is under way. It writes the value that cc-backend has. */
+/* A body that changes nothing in cc-backend: 0, or -1 when there is none. */
 static int
-meta_send(struct conflict *k, const struct conflict_run *a)
+meta_body(struct conflict *k, const struct conflict_run *a, struct writer *body)
+{
+	struct run_key key = { .job = a->job, .start = a->start };
+	struct job job;
+	int rc;
+
+	memcpy(key.cluster, k->cluster, sizeof(key.cluster));
+	job_init(&job);
+	inflight_set(k->s->w->inflight, &key);
+	rc = spool_record(k->s->spool, a->id, &job);
+	if (rc == 0) {
+		job.key = key;
+		rc = payload_edit_meta_same(k->s->payload, &job, body);
+	}
+	inflight_clear(k->s->w->inflight);
+	job_clear(&job);
+	return rc;
+}
+
+/* Sends the edit_meta, or arms the timer to try again. */
+static void
+meta_send(struct conflict *k, struct writer *body)
 {
 	struct http_request req = { .what = REQUEST_META,
 		.method = "PATCH",
 		.path = "jobs/edit_meta/",
+		.body = body,
 		.done = on_meta,
 		.arg = k };
-	struct run_key key = { .job = a->job, .start = a->start };
-	struct writer body;
-	struct job job;
 
-	memcpy(key.cluster, k->cluster, sizeof(key.cluster));
-	job_init(&job);
-	wr_init(&body, PAYLOAD_MAX);
-	inflight_set(k->s->w->inflight, &key);
-	spool_record(k->s->spool, a->id, &job);
-	payload_edit_meta(k->s->payload, &key, "jobName",
-	    job.name != NULL ? job.name : "", &body);
-	inflight_clear(k->s->w->inflight);
-	req.body = &body;
 	k->meta = breaker_allows(k->s->breaker) &&
 	    http_send(k->s->http, &req) == 0;
-	job_clear(&job);
-	wr_clear(&body);
-	return k->meta ? 0 : -1;
+	if (k->meta)
+		return;
+	k->waiting = 1;
+	timer_after(k->timer, CONFLICT_RETRY);
 }
 
 /*
@@ -330,17 +341,25 @@ meta_send(struct conflict *k, const struct conflict_run *a)
 static int
 single_next(struct conflict *k)
 {
-	struct conflict_run *a;
+	const struct conflict_run *a;
+	struct writer body;
+	int rc;
 
-	for (; k->single < k->n_runs; k->single++) {
+	while (k->single < k->n_runs) {
 		a = &k->runs[k->single];
-		if (a->shown == SETTLED || a->start != k->now.from)
+		if (a->shown == SETTLED || a->start != k->now.from) {
+			k->single++;
 			continue;
-		if (meta_send(k, a) == -1) {
-			k->waiting = 1;
-			timer_after(k->timer, CONFLICT_RETRY);
 		}
-		return 1;
+		wr_init(&body, PAYLOAD_MAX);
+		rc = meta_body(k, a, &body);
+		if (rc == 0)
+			meta_send(k, &body);
+		else /* as without edit_meta */
+			single_settle(k, 1);
+		wr_clear(&body);
+		if (rc == 0)
+			return 1;
 	}
 	k->singly = 0;
 	return 0;

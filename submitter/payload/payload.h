@@ -67,6 +67,13 @@ int64_t payload_stop_time(enum backend backend, const struct job *job);
 /* The edit_meta body (1.5 and later): one key of metaData. */
 void payload_edit_meta(const struct payload *p, const struct run_key *key,
     const char *field, const char *value, struct writer *w);
+/*
+ * Appends an edit_meta body that changes nothing: a text that the start
+ * contains and that no update changes.  0, or -1 when metaDataFields contains
+ * no such text of this run.
+ */
+int payload_edit_meta_same(const struct payload *p, const struct job *job,
+    struct writer *w);
 /* 1 when metaDataFields contains message. */
 int payload_has_message(const struct payload *p);
 /* The key of the job script; NULL when metaDataFields does not contain it. */

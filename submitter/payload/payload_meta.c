@@ -104,6 +104,34 @@ payload_meta_write(const struct payload *p, const struct payload_how *how,
 	free(info);
 }
 
+int
+payload_edit_meta_same(const struct payload *p, const struct job *job,
+    struct writer *w)
+{
+	char submit[24] = "";
+	const struct {
+		enum meta_field field;
+		const char *value;
+	} same[] = {
+		{ META_JOB_NAME, job->name },
+		{ META_SUBMIT_TIME, submit },
+	};
+	size_t i;
+
+	if (job->submit > 0)
+		snprintf(submit, sizeof(submit), "%llu",
+		    (unsigned long long)job->submit);
+	for (i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		if (same[i].value == NULL || *same[i].value == '\0' ||
+		    (p->fields & 1u << same[i].field) == 0)
+			continue;
+		payload_edit_meta(p, &job->key, meta_field_names[same[i].field],
+		    same[i].value, w);
+		return 0;
+	}
+	return -1;
+}
+
 /* NULL for 0:0 of a completed run, which the state implies. */
 static const char *
 exit_code_late(const struct job *job, char *buf, size_t size)

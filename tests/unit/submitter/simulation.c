@@ -282,6 +282,7 @@ sim_put(uint64_t id, int64_t start, int64_t end)
 	job.end = end;
 	job.state = end != 0 ? END_COMPLETED : END_NOT;
 	job.user = strdup("u1");
+	job.name = strdup("train");
 	job.nodes = 1;
 	job_add_host(&job, "n1");
 	spool_put(sim.spool, &job, &row);

@@ -426,18 +426,26 @@ test_refused_and_replaced(void)
 	sim_end();
 }
 
-/* Neither a list nor edit_meta shows whether cc-backend has the run. */
+static const char broken[] = "{\"error\":\"database is locked\"}";
+
 static void
-lists_fail(int meta_code)
+lists_fail(void)
 {
-	static const char broken[] = "{\"error\":\"database is locked\"}";
-	int i, ms;
+	int i;
 
 	for (i = 0; i < 3; i++) {
 		sim_run(2000);
 		CHECK_INT(sim_waits(REQUEST_LIST), 1);
 		sim_answer(REQUEST_LIST, 500, broken);
 	}
+}
+
+/* edit_meta does not show either whether cc-backend has the run. */
+static void
+metas_fail(int meta_code)
+{
+	int i, ms;
+
 	for (i = 0; i < 3; i++) {
 		CHECK_INT(sim_waits(REQUEST_META), 1);
 		sim_answer(REQUEST_META, meta_code, broken);
@@ -470,7 +478,8 @@ test_refused_unlisted(int meta_code)
 	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
 	sim_put(2, 101000, 101100);
 	CHECK_INT(sim_state(2, 101000), START_BLOCKED);
-	lists_fail(meta_code);
+	lists_fail();
+	metas_fail(meta_code);
 	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
 	CHECK_INT(sim_state(2, 101000), START_DUE_ENDED);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
@@ -478,6 +487,45 @@ test_refused_unlisted(int meta_code)
 	CHECK_INT(sim_state(2, 101000), STOP_BLOCKED);
 	sim_put(2, 201000, 0);
 	CHECK_INT(sim_state(2, 201000), START_DUE);
+	sim_end();
+}
+
+/*
+ * The edit_meta of a refused run that cannot be listed contains only what
+ * metaDataFields permits.  Without such a text, the run counts as running: the
+ * answer to its stop shows more.
+ */
+static void
+test_refused_fields(void)
+{
+	struct conf conf;
+	char reason[128];
+
+	sim_begin();
+	sim_connect();
+	sim_put(2, 1000, 1100);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	lists_fail();
+	CHECK(strstr(sim_body(REQUEST_META),
+		  "\"key\":\"jobName\",\"value\":\"train\"") != NULL);
+	sim_end();
+	sim_begin();
+	sim_connect();
+	conf_init(&conf);
+	conf_set(&conf, CONF_META_DATA_FIELDS, "[\"exitCode\"]");
+	payload_free(sim.payload);
+	sim.payload = payload_new(&conf, reason, sizeof(reason));
+	sim_put(2, 1000, 1100);
+	sim_put(3, 1000, 1100);
+	CHECK(strstr(sim_body(REQUEST_START), "train") == NULL);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	lists_fail();
+	CHECK_INT(sim_waits(REQUEST_META), 0);
+	CHECK_INT(sim_state(2, 1000), STOP_DUE);
+	CHECK_INT(sim_state(3, 1000), STOP_DUE);
+	CHECK_INT(sim_waits(REQUEST_STOP), 2);
+	conf_clear(&conf);
 	sim_end();
 }
 
@@ -1003,6 +1051,7 @@ main(void)
 	test_refused_unlisted(500);
 	test_refused_unlisted(403);
 	test_refused_unlisted(0);
+	test_refused_fields();
 	test_both_wait();
 	test_repair_interval();
 	test_failures();

@@ -357,6 +357,45 @@ check_stop(void)
 	job_clear(&job);
 }
 
+/* An edit_meta that changes nothing contains no text that is not sent. */
+static void
+check_same(const char *fields, const char *name, int64_t submit,
+    const char *want)
+{
+	struct payload *p;
+	struct job job;
+	char why[128];
+
+	p = conf_payload(CONF_META_DATA_FIELDS, fields, why, sizeof(why));
+	CHECK(p != NULL);
+	job_init(&job);
+	job.key = (struct run_key) { "lab", 7, 1790000000 };
+	job.name = name != NULL ? strdup(name) : NULL;
+	job.submit = submit;
+	wr_reset(&w);
+	CHECK_INT(payload_edit_meta_same(p, &job, &w), want != NULL ? 0 : -1);
+	if (want != NULL)
+		CHECK(strstr(text_of(), want) != NULL);
+	job_clear(&job);
+	payload_free(p);
+}
+
+static void
+check_same_texts(void)
+{
+	static const char all[] = "[\"slurmInfo\",\"jobName\",\"submitTime\"]";
+
+	check_same(all, "train", 1789999999,
+	    ",\"payload\":{\"key\":\"jobName\",\"value\":\"train\"}}");
+	check_same(all, NULL, 1789999999,
+	    ",\"payload\":{\"key\":\"submitTime\",\"value\":"
+	    "\"1789999999\"}}");
+	check_same("[\"submitTime\"]", "train", 1789999999, "\"1789999999\"}}");
+	check_same(all, "", 0, NULL);
+	check_same("[\"slurmInfo\"]", "train", 1789999999, NULL);
+	check_same("[]", "train", 1789999999, NULL);
+}
+
 static void
 check_small(void)
 {
@@ -409,6 +448,7 @@ main(void)
 	check_flaws();
 	check_stop();
 	check_small();
+	check_same_texts();
 	payload_free(plain);
 	payload_free(NULL);
 	wr_clear(&w);

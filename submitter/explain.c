@@ -313,9 +313,11 @@ spool_print(struct explain *x, const struct run_key *key)
 		job_print(x, key, &job);
 	dest_print(x, &run, DEST_REST, &job);
 	dest_print(x, &run, DEST_NATS, &job);
-	if (run.state[DEST_REST] == RUN_NONE &&
-	    run.state[DEST_NATS] == RUN_NONE)
-		row(x, key, 0, "now", "the run is not sent");
+	if (spool_is_unsent(&run))
+		row(x, key, 0, "now",
+		    run.flags & RUN_DROPPED ?
+			"the run is not sent: an admin has dropped it" :
+			"the run is not sent");
 	job_clear(&job);
 	return 1;
 }

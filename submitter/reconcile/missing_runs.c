@@ -57,7 +57,8 @@ static int
 is_asked(const struct missing_runs *k, const struct spool_run *run)
 {
 	return !spool_policy(k->s->spool)->from_stream ||
-	    ((run->flags & RUN_IN_DOUBT) && k->asked != 0 &&
+	    (((run->flags & RUN_IN_DOUBT) || spool_is_unsent(run)) &&
+		k->asked != 0 &&
 		spool_now(k->s->spool) - k->asked < NOT_FOUND_GAP);
 }
 
@@ -275,6 +276,21 @@ reused_report(struct missing_runs *k, struct spool_run *run)
 	wake(k->s, WAKE_DELIVERY);
 }
 
+/*
+ * Slurm has reported the run as unknown twice, and no destination gets it: the
+ * end, for which the row is kept, does not come.
+ */
+static void
+unsent_end(struct missing_runs *k, struct spool_run *run)
+{
+	log_info("%s: Slurm has reported the run as unknown twice; the run is "
+		 "not sent, and is removed from the spool",
+	    run_key_text(&run->key));
+	run->end = first_report(k->s->spool, run);
+	spool_finish(k->s->spool, run);
+	commit_soon(k->s->commit);
+}
+
 void
 missing_report(struct missing_runs *k, const struct run_key *key)
 {
@@ -294,6 +310,10 @@ missing_report(struct missing_runs *k, const struct run_key *key)
 		run.not_found_count = 1;
 	} else if (spool_now(sp) - run.not_found_at >= NOT_FOUND_GAP)
 		run.not_found_count = 2;
+	if (run.not_found_count == 2 && spool_is_unsent(&run)) {
+		unsent_end(k, &run);
+		return;
+	}
 	spool_save(sp, &run);
 	/* Further answers do not delay the decision. */
 	if (!evtimer_pending(k->timer, NULL))

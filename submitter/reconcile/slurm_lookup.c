@@ -120,7 +120,8 @@ static int
 is_open_long(struct spool *sp, const struct spool_run *run)
 {
 	return spool_policy(sp)->from_stream &&
-	    run->state[DEST_REST] == START_COMMITTED &&
+	    (run->state[DEST_REST] == START_COMMITTED ||
+		spool_is_unsent(run)) &&
 	    (int64_t)time(NULL) - run->key.start > OPEN_S;
 }
 
@@ -162,6 +163,18 @@ walk_committed(struct slurm_lookup *k, spool_fn *add)
 		continue;
 }
 
+/* A collector has these runs from the snapshot, a receiver has not. */
+static void
+walk_unsent(struct slurm_lookup *k, spool_fn *add)
+{
+	struct spool_after after = { 0 };
+	struct spool *sp = k->s->spool;
+
+	while (spool_policy(sp)->from_stream &&
+	    spool_each_unsent(sp, &after, SPOOL_PAGE, add, k) == SPOOL_PAGE)
+		continue;
+}
+
 /*
  * Looks up runs of all clusters in one walk: a walk for each cluster of a centre
  * would take longer than a worker may be silent.  Returns how many runs were
@@ -171,8 +184,10 @@ static unsigned
 each_run(struct slurm_lookup *k, spool_fn *add, int committed)
 {
 	k->sent = 0;
-	if (committed)
+	if (committed) {
 		walk_committed(k, add);
+		walk_unsent(k, add);
+	}
 	walk_unconfirmed(k, add);
 	batches_end(k);
 	return k->sent;

@@ -109,7 +109,8 @@ is_wanted(struct spool *sp, const struct spool_run *run,
 {
 	const unsigned nats_only = RUN_BACKFILL | RUN_REPUBLISHED;
 
-	if (was[dest] != RUN_NONE || is_delivered(was[!dest]))
+	if (was[dest] != RUN_NONE || is_delivered(was[!dest]) ||
+	    (run->flags & RUN_DROPPED))
 		return 0;
 	/* A record of `backfill --nats` is published, and not sent by REST. */
 	if (dest == DEST_REST && (run->flags & nats_only) == nats_only)

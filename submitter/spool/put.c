@@ -350,7 +350,8 @@ is_script_due(const struct spool *sp, const struct spool_run *run)
 	/* With 1.5, stops wait for commits; older ones know no updates. */
 	return sp->policy.script_key != NULL && sp->policy.wait_commit &&
 	    (run->flags & RUN_REST_STARTED) &&
-	    run->state[DEST_REST] != START_REJECTED;
+	    run->state[DEST_REST] != START_REJECTED &&
+	    run->state[DEST_REST] != RUN_NONE;
 }
 
 /* A run that is not reported is done; later runs of the job are released. */

@@ -316,15 +316,36 @@ is_waiting(enum run_state state)
 	    state != STOPPED_BY_OTHERS;
 }
 
+/* May the end of the run still come, in a record that is read? */
+static int
+end_comes(const struct spool_run *run)
+{
+	const unsigned never = RUN_UNCONFIRMED | RUN_QUARANTINED |
+	    RUN_FROM_BACKEND;
+
+	return run->end == 0 && !(run->flags & never);
+}
+
 int
 spool_drop(struct spool *sp, struct spool_run *run, enum dest dest)
 {
 	enum dest other = dest == DEST_REST ? DEST_NATS : DEST_REST;
+	int waits = is_waiting(run->state[other]);
 
-	if (!is_waiting(run->state[other]))
+	if (!waits && !end_comes(run))
 		return spool_finish(sp, run);
 	run_move(sp, run, dest, RUN_EVENT_DISCARDED, DUE_NOW, "");
+	if (!waits && run_may_move(run, other, RUN_EVENT_DISCARDED))
+		run_move(sp, run, other, RUN_EVENT_DISCARDED, DUE_NOW, NULL);
+	run->flags |= RUN_DROPPED;
 	return spool_save(sp, run);
+}
+
+int
+spool_is_unsent(const struct spool_run *run)
+{
+	return run->state[DEST_REST] == RUN_NONE &&
+	    run->state[DEST_NATS] == RUN_NONE;
 }
 
 static int

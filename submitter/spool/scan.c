@@ -146,6 +146,23 @@ spool_each_of(struct spool *sp, const char *cluster, enum run_state state,
 }
 
 int
+spool_each_unsent(struct spool *sp, struct spool_after *after, int max,
+    spool_fn *fn, void *arg)
+{
+	sqlite3_stmt *st;
+	int d;
+
+	/* Usually there is none, and no index has these rows. */
+	for (d = 0; d < DEST__COUNT; d++)
+		if (spool_count(sp, (enum dest)d, RUN_NONE) == 0)
+			return 0;
+	if (max > SPOOL_PAGE)
+		max = SPOOL_PAGE;
+	st = spool_query(sp, SQL_EACH_UNSENT, VALUES(INT(after->id), INT(max)));
+	return page_each(sp, st, DEST_REST, after, max, fn, arg);
+}
+
+int
 spool_span(struct spool *sp, enum run_state state, const char *cluster,
     int64_t *from, int64_t *to)
 {

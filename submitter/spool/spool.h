@@ -103,6 +103,8 @@ const char *run_state_label(enum run_state state);
 #define RUN_REFUSED_ONCE 524288u
 /* its stored record has JOB_MORE */
 #define RUN_SCRIPT_DUE 1048576u
+/* an admin dropped it: a destination that is added does not get it */
+#define RUN_DROPPED 2097152u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special
@@ -405,10 +407,16 @@ int spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
 int spool_finish(struct spool *sp, struct spool_run *run);
 /*
  * An admin drops the run, which this destination has rejected, or which another
- * client has stopped.  What the other destination still has to get is kept.
- * 0 or -1.
+ * client has stopped.  What the other destination still has to get is kept.  A
+ * run without an end keeps its row until Slurm reports the end: its tombstone
+ * could be removed before, and its next record would be a new run.  0 or -1.
  */
 int spool_drop(struct spool *sp, struct spool_run *run, enum dest dest);
+/*
+ * 1 when no destination gets the run: its user has opted out, or an admin has
+ * dropped it.
+ */
+int spool_is_unsent(const struct spool_run *run);
 /* Deletes a tombstone: the run may be stored again. */
 int spool_reopen(struct spool *sp, const struct run_key *key);
 /* Deletes the row without a tombstone: no source has the run. */
@@ -589,6 +597,9 @@ struct spool_after {
 typedef int spool_fn(struct spool *sp, struct spool_run *run, void *arg);
 int spool_each(struct spool *sp, enum dest dest, enum run_state state,
     struct spool_after *after, int max, spool_fn *fn, void *arg);
+/* The same for the runs without an end that no destination gets; by id. */
+int spool_each_unsent(struct spool *sp, struct spool_after *after, int max,
+    spool_fn *fn, void *arg);
 /*
  * The same for the runs of one cluster in a state of DEST_REST.  Reads the rows
  * of the cluster only: spool_each() for each of many clusters reads all rows as

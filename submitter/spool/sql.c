@@ -186,6 +186,9 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_EACH_OF] = "SELECT " RUN_COLUMNS " FROM run"
 			" WHERE cluster = ?1 AND (job, started) > (?2, ?3) AND"
 			" rphase = ?4 ORDER BY job, started LIMIT ?5",
+	[SQL_EACH_UNSENT] = "SELECT " RUN_COLUMNS " FROM run WHERE id > ?1 AND"
+			    " rphase = 0 AND nphase = 0 AND ended = 0"
+			    " ORDER BY id LIMIT ?2",
 	[SQL_SPAN] = "SELECT min(started), max(started), count(*) FROM run"
 		     " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2",
 	[SQL_SPAN_ALIAS] =

@@ -10,8 +10,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "submitter/ctl.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
@@ -125,6 +127,76 @@ test_both(void)
 	sim_end();
 }
 
+/* Both have rejected a run without an end, and an admin has dropped it. */
+static void
+dropped_open(void)
+{
+	begin(0);
+	reject(DEST_REST);
+	reject(DEST_NATS);
+	drop("ok: 1 runs were dropped\n");
+	/* Its start is older than the time that a tombstone is kept. */
+	CHECK(spool_age(sim.spool, time(NULL), 512) != -1);
+}
+
+/*
+ * The run is not sent again when Slurm shows it, nor to a destination that is
+ * added, and its end is not sent.
+ */
+static void
+test_running(void)
+{
+	struct spool_dest_change c;
+
+	dropped_open();
+	CHECK(spool_destinations_change(sim.spool, &c) >= 0);
+	sim_connect();
+	sim_put(JOB, 1000, 0);
+	CHECK_INT(sim_state(JOB, 1000), RUN_NONE);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	CHECK_INT(spool_destinations_change(sim.spool, &c), 1);
+	CHECK_INT(sim_state(JOB, 1000), RUN_NONE);
+	drop("ok: 0 runs were dropped\n");
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(spool_runs(sim.spool), 1);
+	sim_put(JOB, 1000, 2000);
+	CHECK_INT(sim_state(JOB, 1000), RUN_STATE__COUNT);
+	CHECK_INT(run_of().id, 0);
+	CHECK_INT(sim_waits(REQUEST_START) + sim_waits(REQUEST_STOP), 0);
+	sim_end();
+}
+
+/* Slurm never reports the end. */
+static void
+test_no_end(void)
+{
+	struct run_key key = { "alpha", JOB, 1000 };
+
+	dropped_open();
+	missing_report(sim.missing, &key);
+	sim_run(SIM_HOUR);
+	CHECK_INT(spool_runs(sim.spool), 1);
+	missing_report(sim.missing, &key);
+	CHECK_INT(spool_runs(sim.spool), 0);
+	CHECK_INT(spool_is_done(sim.spool, &key), 1);
+	sim_end();
+}
+
+/* A quarantined record is not read, so that its end would not come. */
+static void
+test_quarantined(void)
+{
+	struct run_key key = { "alpha", JOB, 1000 };
+
+	sim_begin();
+	CHECK_INT(spool_put_quarantined(sim.spool, &key, (const uint8_t *)"x",
+		      1),
+	    PUT_MERGED);
+	drop("ok: 1 runs were dropped\n");
+	CHECK_INT(spool_runs(sim.spool), 0);
+	sim_end();
+}
+
 /* Another cluster has a rejected run of the same job id: it is kept. */
 static void
 test_cluster(void)
@@ -232,6 +304,9 @@ main(void)
 	test_open();
 	test_nats_due();
 	test_both();
+	test_running();
+	test_no_end();
+	test_quarantined();
 	test_cluster();
 	test_refused();
 	return check_done();

@@ -228,9 +228,12 @@ test_clusters(void)
 	end();
 }
 
-/* A centre asks about runs that are open for more than five minutes. */
+/*
+ * A centre asks about runs that are open for more than five minutes, also about
+ * those that are not sent.
+ */
 static void
-test_open_long(void)
+test_open_long(enum run_state state)
 {
 	int64_t now = time(NULL);
 	struct spool_run run;
@@ -244,7 +247,7 @@ test_open_long(void)
 			record(now - age, now - age, 0);
 			key = key_of(now - age);
 			CHECK_INT(spool_find(sim.spool, &key, &run), 1);
-			run.state[DEST_REST] = START_COMMITTED;
+			run.state[DEST_REST] = state;
 			CHECK_INT(spool_save(sim.spool, &run), 0);
 			slurm_lookup_in_doubt(sim.lookup);
 			pass(0);
@@ -295,7 +298,8 @@ main(void)
 	test_known();
 	test_one_answer();
 	test_clusters();
-	test_open_long();
+	test_open_long(START_COMMITTED);
+	test_open_long(RUN_NONE);
 	test_nats_only();
 	return check_done();
 }

@@ -333,7 +333,8 @@ queue_row(struct walk *k, const struct spool_run *run, enum dest dest)
 	wr_init(&w, CTL_REPLY_MAX);
 	ctl_row(&w, CTL_T_QUEUE, run->key.cluster, job, start,
 	    what_of(run->state[dest]), dest == DEST_REST ? "rest" : "nats",
-	    tries, wait, run_state_text(run, dest), run->reason, age, NULL);
+	    tries, wait, run_state_text(run, dest), run_reason(run, dest), age,
+	    NULL);
 	worker_ctl_row(k->s->w, k->request, &w);
 	k->bytes += w.len;
 	if (k->bytes >= QUEUE_BYTES)
@@ -468,7 +469,7 @@ drop_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	log_notice("%s: an admin drops it; its state was \"%s\": %s",
 	    run_key_text(&run->key), run_state_label(run->state[k->dest]),
-	    run->reason);
+	    run_reason(run, k->dest));
 	k->done++;
 	return spool_drop(sp, run, k->dest) == 0 && --k->left > 0 ? 0 : -1;
 }

@@ -263,7 +263,7 @@ is_refused(const struct spool_run *run, enum dest dest)
 	    run->state[dest] == STOP_REJECTED;
 }
 
-/* A run has one reason for both destinations: print it once. */
+/* A reason of the run may be that of both destinations: print it once. */
 static enum dest
 reason_dest(const struct spool_run *run)
 {
@@ -271,7 +271,8 @@ reason_dest(const struct spool_run *run)
 	    run->state[DEST_REST] == RUN_DONE;
 
 	return rest_is_done ||
-		(is_refused(run, DEST_NATS) && !is_refused(run, DEST_REST)) ?
+		(is_refused(run, DEST_NATS) && !is_refused(run, DEST_REST) &&
+		    run->nats_reason[0] == '\0') ?
 	    DEST_NATS :
 	    DEST_REST;
 }
@@ -281,6 +282,7 @@ dest_print(struct explain *x, const struct spool_run *run, enum dest dest,
     const struct job *job)
 {
 	const char *remedy = state_remedy(run, dest);
+	const char *reason = run_reason(run, dest);
 	char text[TEXT_SIZE], why[sizeof(run->reason) + 16];
 
 	state_sentence(run, dest, spool_policy(x->s->spool)->whole,
@@ -289,9 +291,9 @@ dest_print(struct explain *x, const struct spool_run *run, enum dest dest,
 		return;
 	row(x, &run->key, 0, "now", text);
 	outage_print(x, run, dest);
-	snprintf(why, sizeof(why), "%s", run->reason);
+	snprintf(why, sizeof(why), "%s", reason);
 	text_anonymize(x, job, why, sizeof(why));
-	if (*why != '\0' && dest == reason_dest(run))
+	if (*why != '\0' && (reason != run->reason || dest == reason_dest(run)))
 		row(x, &run->key, 0,
 		    is_refused(run, dest) ? "refused" : "reason", why);
 	if (remedy != NULL)

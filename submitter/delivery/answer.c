@@ -128,8 +128,12 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		return;
 	}
 	if (run_move(s->spool, run, dest, RUN_EVENT_REJECTED, DUE_NOW,
-		reason) == -1)
+		dest == DEST_REST ? reason : NULL) == -1)
 		return;
+	if (dest == DEST_NATS) {
+		run_nats_reason_set(run, reason);
+		reason = run->nats_reason;
+	}
 	s->n.rejected++;
 	s->n.rejected_by[class]++;
 	log_about(LOG_ID_RUN_REJECTED, run->key.cluster, run->key.job);

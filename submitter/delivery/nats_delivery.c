@@ -58,9 +58,8 @@ row_wait(struct submitter *s, struct spool_run *run, int64_t ms,
 {
 	run->due[DEST_NATS] = spool_now(s->spool) + ms;
 	run->tries[DEST_NATS]++;
-	if (why != NULL && run->state[DEST_REST] != START_REJECTED &&
-	    run->state[DEST_REST] != STOP_REJECTED)
-		snprintf(run->reason, sizeof(run->reason), "NATS: %.400s", why);
+	if (why != NULL)
+		run_nats_reason_set(run, why);
 	row_save(s, run);
 }
 
@@ -69,8 +68,7 @@ static void
 confirmed_note(struct submitter *s, struct spool_run *run)
 {
 	s->n.nats_at = (int64_t)time(NULL);
-	if (strncmp(run->reason, "NATS: ", 6) == 0)
-		run->reason[0] = '\0';
+	run->nats_reason[0] = '\0';
 }
 
 static void
@@ -163,6 +161,7 @@ static void
 record_held(struct nats_delivery *d, struct spool_run *run, int64_t wait,
     const char *why)
 {
+	char text[sizeof(run->nats_reason)];
 	int64_t until;
 
 	if (why == NULL)
@@ -171,10 +170,9 @@ record_held(struct nats_delivery *d, struct spool_run *run, int64_t wait,
 	/* spool_retry_now() makes rows with a try due. */
 	run->tries[DEST_NATS] = 1;
 	run->due[DEST_NATS] = until;
-	snprintf(run->reason, sizeof(run->reason),
-	    "NATS: the stream does not "
-	    "accept records: %.400s",
+	snprintf(text, sizeof(text), "the stream does not accept records: %s",
 	    why);
+	run_nats_reason_set(run, text);
 	row_save(d->s, run);
 }
 
@@ -184,7 +182,6 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
     enum nats_result result, const char *why)
 {
 	struct submitter *s = d->s;
-	char text[256];
 
 	if (result == NATS_UNSURE || result == NATS_IN_PROCESS ||
 	    result == NATS_TOO_LONG)
@@ -216,9 +213,8 @@ result_apply(struct nats_delivery *d, struct spool_run *run,
 			row_wait(s, run, timer_jitter(PERMISSION_WAIT), why);
 		break;
 	case NATS_TOO_LONG:
-		snprintf(text, sizeof(text), "NATS: %.200s",
+		run_reject(s, run, DEST_NATS, REJECT_TOO_LONG,
 		    why != NULL ? why : "the message is too long");
-		run_reject(s, run, DEST_NATS, REJECT_TOO_LONG, text);
 		break;
 	}
 }

@@ -137,12 +137,12 @@ dest_add(struct spool *sp, struct spool_run *run, const enum run_state *was,
 static void
 dest_remove(struct spool *sp, struct spool_run *run, enum dest dest)
 {
-	int is_nats = strncmp(run->reason, "NATS: ", 6) == 0;
-	int is_its = is_nats == (dest == DEST_NATS) &&
-	    !(run->flags & RUN_UNCONFIRMED);
+	int is_its = dest == DEST_REST && !(run->flags & RUN_UNCONFIRMED);
 
 	run_move(sp, run, dest, RUN_EVENT_REMOVED, DUE_NOW, is_its ? "" : NULL);
-	if (dest == DEST_REST)
+	if (dest == DEST_NATS)
+		run->nats_reason[0] = '\0';
+	else
 		run->flags &= ~(RUN_MISSING_IN_BACKEND | RUN_SUPERSEDED |
 		    RUN_FORGET_AFTER_DELETE);
 }

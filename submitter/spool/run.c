@@ -31,6 +31,37 @@ denials_value(const struct spool_run *run)
 	return (int64_t)(first << 32 | run->not_found_count);
 }
 
+/*
+ * The column reason: that of the run, and in a line of its own that of NATS.
+ * Older versions stored only the last one of both.
+ */
+#define REASONS_MAX 800
+
+static void
+reasons_read(struct spool_run *run, const char *text)
+{
+	const char *nats = strncmp(text, NATS_REASON, strlen(NATS_REASON)) ==
+		0 ?
+	    text :
+	    strstr(text, "\n" NATS_REASON);
+	size_t n = nats != NULL ? (size_t)(nats - text) : strlen(text);
+
+	snprintf(run->reason, sizeof(run->reason), "%.*s", (int)n, text);
+	if (nats != NULL)
+		snprintf(run->nats_reason, sizeof(run->nats_reason), "%s",
+		    nats + (*nats == '\n'));
+}
+
+static const char *
+reasons_write(const struct spool_run *run, char *text, size_t size)
+{
+	int both = run->reason[0] != '\0' && run->nats_reason[0] != '\0';
+
+	snprintf(text, size, "%s%s%s", run->reason, both ? "\n" : "",
+	    run->nats_reason);
+	return *text != '\0' ? text : NULL;
+}
+
 void
 spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 {
@@ -61,21 +92,25 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 	denials_read(run, sqlite3_column_int64(st, 17));
 	reason = (const char *)sqlite3_column_text(st, 18);
 	if (reason != NULL)
-		snprintf(run->reason, sizeof(run->reason), "%s", reason);
+		reasons_read(run, reason);
 }
 
 #define RUN_VALUES 19
 
-/* The values of SQL_RUN_ADD and SQL_RUN_SAVE, which have the same numbers. */
+/*
+ * The values of SQL_RUN_ADD and SQL_RUN_SAVE, which have the same numbers.
+ * reasons: for the text of the last one.
+ */
 static void
-run_values(const struct spool_run *run, struct sql_value values[RUN_VALUES])
+run_values(const struct spool_run *run, struct sql_value values[RUN_VALUES],
+    char reasons[REASONS_MAX])
 {
 	const struct sql_value key[] = { INT(run->id), INT(run->cluster),
 		INT(run->key.job), INT(run->key.start), INT(run->end),
 		INT(run->submit), INT(run->alias), INT(run->flags) };
 	const struct sql_value rest[] = { INT(run->not_found_at),
 		INT(denials_value(run)),
-		TEXT(run->reason[0] != '\0' ? run->reason : NULL) };
+		TEXT(reasons_write(run, reasons, REASONS_MAX)) };
 	int64_t due;
 	int d;
 
@@ -96,8 +131,9 @@ int
 spool_add(struct spool *sp, struct spool_run *run)
 {
 	struct sql_value values[RUN_VALUES];
+	char reasons[REASONS_MAX];
 
-	run_values(run, values);
+	run_values(run, values, reasons);
 	if (spool_change(sp, SQL_RUN_ADD, values, RUN_VALUES) == -1)
 		return -1;
 	run->id = sqlite3_last_insert_rowid(sp->db);
@@ -138,6 +174,39 @@ spool_find(struct spool *sp, const struct run_key *key, struct spool_run *run)
 	st = spool_query(sp, SQL_RUN_FIND,
 	    VALUES(INT(cluster), INT(key->job), INT(key->start)));
 	return st != NULL ? get_row(sp, st, run) : -1;
+}
+
+static int
+is_rejected(enum run_state state)
+{
+	return state == START_REJECTED || state == STOP_REJECTED;
+}
+
+/*
+ * Without a reason of its own, NATS has that of the run, unless cc-backend still
+ * gets the run: then the reason is cc-backend's.
+ */
+const char *
+run_reason(const struct spool_run *run, enum dest dest)
+{
+	enum run_state rest = run->state[DEST_REST];
+
+	if (dest == DEST_REST)
+		return run->reason;
+	if (run->nats_reason[0] != '\0')
+		return run->nats_reason;
+	return rest == RUN_NONE || rest == RUN_DONE ||
+		(run->flags & RUN_UNCONFIRMED) ||
+		(is_rejected(run->state[DEST_NATS]) && !is_rejected(rest)) ?
+	    run->reason :
+	    "";
+}
+
+void
+run_nats_reason_set(struct spool_run *run, const char *why)
+{
+	snprintf(run->nats_reason, sizeof(run->nats_reason),
+	    NATS_REASON "%.240s", why);
 }
 
 #define NO_TOMB INT64_MIN
@@ -326,6 +395,15 @@ end_comes(const struct spool_run *run)
 	return run->end == 0 && !(run->flags & never);
 }
 
+static void
+discard(struct spool *sp, struct spool_run *run, enum dest dest)
+{
+	run_move(sp, run, dest, RUN_EVENT_DISCARDED, DUE_NOW,
+	    dest == DEST_REST ? "" : NULL);
+	if (dest == DEST_NATS)
+		run->nats_reason[0] = '\0';
+}
+
 int
 spool_drop(struct spool *sp, struct spool_run *run, enum dest dest)
 {
@@ -334,9 +412,9 @@ spool_drop(struct spool *sp, struct spool_run *run, enum dest dest)
 
 	if (!waits && !end_comes(run))
 		return spool_finish(sp, run);
-	run_move(sp, run, dest, RUN_EVENT_DISCARDED, DUE_NOW, "");
+	discard(sp, run, dest);
 	if (!waits && run_may_move(run, other, RUN_EVENT_DISCARDED))
-		run_move(sp, run, other, RUN_EVENT_DISCARDED, DUE_NOW, NULL);
+		discard(sp, run, other);
 	run->flags |= RUN_DROPPED;
 	return spool_save(sp, run);
 }
@@ -390,11 +468,12 @@ int
 spool_save(struct spool *sp, struct spool_run *run)
 {
 	struct sql_value values[RUN_VALUES];
+	char reasons[REASONS_MAX];
 
 	supersede_state(sp, run);
 	if (is_finished(run))
 		return spool_finish(sp, run);
-	run_values(run, values);
+	run_values(run, values, reasons);
 	if (spool_change(sp, SQL_RUN_SAVE, values, RUN_VALUES) == -1)
 		return -1;
 	spool_tally(sp, run->was, -1);

@@ -117,6 +117,8 @@ const char *run_state_label(enum run_state state);
 /* with RUN_UNCONFIRMED: never sent */
 #define DUE_UNCONFIRMED (DUE_LEASED + 1)
 
+#define NATS_REASON "NATS: "
+
 /* One run's row, without its record. */
 struct spool_run {
 	int64_t id;
@@ -141,6 +143,8 @@ struct spool_run {
 	int64_t not_found_time;
 	unsigned not_found_count; /* at most 2 */
 	char reason[512];	  /* why it waits or was rejected */
+	/* the same of NATS alone; begins with NATS_REASON; "" = none */
+	char nats_reason[256];
 	/* of the spool: as stored */
 	enum run_state was[DEST__COUNT];
 	int cluster;
@@ -151,6 +155,14 @@ struct spool_run {
  * constant.
  */
 const char *run_state_text(const struct spool_run *run, enum dest dest);
+
+/*
+ * Why the run waits for this destination, or was rejected there; "" = no reason.
+ * Borrowed from run.
+ */
+const char *run_reason(const struct spool_run *run, enum dest dest);
+/* why: without the prefix */
+void run_nats_reason_set(struct spool_run *run, const char *why);
 
 /* The result of storing a record. */
 enum spool_put {

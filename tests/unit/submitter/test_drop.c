@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `drop` removes what was rejected, and nothing that is still to be delivered.
- * A change that the disk refuses is no success.
+ * `queue --rejected` shows what was rejected, and why.  `drop` removes it, and
+ * nothing that is still to be delivered.  A change that the disk refuses is no
+ * success.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include <time.h>
 
 #include "submitter/ctl.h"
+#include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
@@ -112,6 +114,43 @@ test_nats_due(void)
 	run = run_of();
 	CHECK_INT(run.state[DEST_REST], RUN_NONE);
 	CHECK_INT(run.state[DEST_NATS], START_DUE_ENDED);
+	sim_end();
+}
+
+/* `queue`, or `queue --rejected`, shows this reason. */
+static void
+shows(unsigned flags, const char *reason)
+{
+	struct ctl_request req = { .verb = CTL_QUEUE, .flags = flags };
+	const char *told;
+
+	sim_told();
+	sim.w->arg = &sim;
+	ctl_on_request(sim.w, 1, &req);
+	told = sim_told();
+	CHECK(strstr(told, reason) != NULL);
+}
+
+/* Each destination keeps its reason, whatever happens to the other one. */
+static void
+test_reasons(void)
+{
+	static const char locked[] = "{\"error\":\"database is locked\"}";
+	static const char why[] = "|NATS: the message is too long|";
+	struct spool_run run;
+
+	begin(0);
+	run = run_of();
+	run_reject(&sim, &run, DEST_NATS, REJECT_TOO_LONG,
+	    "the message is too long");
+	sim_connect();
+	sim_answer(REQUEST_START, 500, locked);
+	shows(CTL_FLAG_REJECTED, why);
+	shows(0, "database is locked");
+	sim_run(5000);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(JOB, 1000), STARTED);
+	shows(CTL_FLAG_REJECTED, why);
 	sim_end();
 }
 
@@ -303,6 +342,7 @@ main(void)
 	test_start_due();
 	test_open();
 	test_nats_due();
+	test_reasons();
 	test_both();
 	test_running();
 	test_no_end();

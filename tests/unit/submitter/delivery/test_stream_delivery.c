@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/record/node_json.h"
+#include "submitter/base/diff_row.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/nats/nats.h"
 #include "submitter/spool/spool_private.h"
@@ -283,13 +284,42 @@ test_direct_reason(void)
 	id = (int64_t)sent[0].token;
 	answers(NATS_AWAY, "the connection was closed");
 	CHECK_INT(spool_get(sim.spool, id, &row), 1);
-	CHECK_STR(row.reason, "NATS: the connection was closed");
+	CHECK_STR(run_reason(&row, DEST_NATS),
+	    "NATS: the connection was closed");
 	sim_run(SIM_MINUTE);
 	CHECK_INT(n_sent, 1);
 	answers(NATS_SENT, NULL);
 	CHECK_INT(spool_get(sim.spool, id, &row), 1);
 	CHECK_INT(row.state[DEST_NATS], STARTED);
-	CHECK_STR(row.reason, "");
+	CHECK_STR(run_reason(&row, DEST_NATS), "");
+	sim_end();
+}
+
+/*
+ * The difference that `repair` shows stays when the message of the run has no
+ * answer, is not permitted, or is too long.
+ */
+static void
+test_repair_reason(enum nats_result result)
+{
+	struct ctl_request req = { .verb = CTL_REPAIR,
+		.flags = CTL_FLAG_DRY_RUN };
+	struct diff_rows rows = { .request = 1 };
+	struct spool_run row;
+
+	begin();
+	spool_policy(sim.spool)->whole = 0;
+	spool_policy(sim.spool)->to[DEST_REST] = 1;
+	put(1000, 0, 0, NULL);
+	run();
+	CHECK_INT(spool_get(sim.spool, (int64_t)sent[0].token, &row), 1);
+	row.state[DEST_REST] = STOPPED_BY_OTHERS;
+	snprintf(row.reason, sizeof(row.reason), "failed, not completed");
+	CHECK_INT(spool_save(sim.spool, &row), 0);
+	answers(result, "the connection was closed");
+	sim_told();
+	CHECK_INT((int)foreign_stop_repair(&sim, &rows, &req), 1);
+	CHECK(strstr(sim_told(), "|failed, not completed|") != NULL);
 	sim_end();
 }
 
@@ -889,6 +919,9 @@ main(void)
 {
 	test_changes();
 	test_direct_reason();
+	test_repair_reason(NATS_UNSURE);
+	test_repair_reason(NATS_DENIED);
+	test_repair_reason(NATS_TOO_LONG);
 	test_width();
 	test_no_room();
 	test_full();

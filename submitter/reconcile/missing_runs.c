@@ -26,6 +26,8 @@
 #define NOT_FOUND_GAP 3600000 /* ms between two answers that count */
 /* ms from an answer to the decision: more answers may follow */
 #define NOT_FOUND_WAIT 3000
+/* ms until unknown runs are counted again: Slurm may show them, or their end */
+#define COUNT_AGAIN 60000
 /* runs ended within the gap without evidence, or */
 #define NOT_FOUND_MAX 20
 /* % of the open runs, if that is more */
@@ -34,7 +36,8 @@
 struct missing_runs {
 	struct submitter *s;
 	struct event *timer;
-	int64_t since; /* spool_now() when lately was 0 */
+	struct event *count; /* while a run is unknown */
+	int64_t since;	     /* spool_now() when lately was 0 */
 	/* runs ended without evidence within the gap */
 	unsigned lately;
 	int64_t asked; /* spool_now() of the last lookup; 0 = none */
@@ -235,17 +238,40 @@ is_few(struct missing_runs *k, unsigned n)
 }
 
 static void
+counts_set(struct missing_runs *k, unsigned once, unsigned twice)
+{
+	k->once = once;
+	k->twice = twice;
+	timer_after(k->count, once + twice > 0 ? COUNT_AGAIN : -1);
+}
+
+/* Counts the unknown runs.  Unconfirmed ones are rejected. */
+static void
+unknown_count(struct missing_runs *k, struct unknown_scan *d)
+{
+	unknown_walk(d);
+	unconfirmed_walk(d);
+	commit_soon(k->s->commit);
+	wake(k->s, WAKE_DELIVERY);
+	counts_set(k, d->once, d->n);
+}
+
+static void
+on_count(evutil_socket_t fd, short what, void *arg)
+{
+	struct missing_runs *k = arg;
+	struct unknown_scan d = { .k = k, .cluster = "" };
+
+	unknown_count(k, &d);
+}
+
+static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct missing_runs *k = arg;
 	struct unknown_scan d = { .k = k, .cluster = "" };
 
-	unknown_walk(&d);
-	unconfirmed_walk(&d);
-	commit_soon(k->s->commit);
-	wake(k->s, WAKE_DELIVERY);
-	k->once = d.once;
-	k->twice = d.n;
+	unknown_count(k, &d);
 	if (d.n == 0 || !is_few(k, d.n))
 		return;
 	d.end = 1;
@@ -338,8 +364,7 @@ missing_runs_force(struct missing_runs *k, const char *cluster, int dry)
 	if (commit_now(c) == -1)
 		return -1;
 	unknown_walk(&rest);
-	k->once = rest.once;
-	k->twice = rest.n;
+	counts_set(k, rest.once, rest.n);
 	wake(k->s, WAKE_DELIVERY);
 	return (int)d.n;
 }
@@ -369,5 +394,6 @@ missing_runs_new(struct submitter *s)
 
 	k->s = s;
 	k->timer = timer_new(s, on_timer, k);
+	k->count = timer_new(s, on_count, k);
 	return k;
 }

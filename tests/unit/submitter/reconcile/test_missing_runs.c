@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "submitter/reconcile/reconcile.h"
@@ -193,6 +194,47 @@ test_force(void)
 	sim_end();
 }
 
+/* The problem of the summary, or "". */
+static const char *
+problem(void)
+{
+	static struct summary to;
+
+	memset(&to, 0, sizeof(to));
+	missing_runs_summary(sim.missing, &to);
+	return to.n > 0 ? to.problems[0].text : "";
+}
+
+/* The alarm ends when Slurm shows the runs again, or their end. */
+static void
+test_alarm_ends(void)
+{
+	const unsigned n = 40;
+	unsigned i;
+
+	sim_begin();
+	for (i = 1; i <= n; i++)
+		open_run(i, 1000 + i);
+	for (i = 1; i <= n; i++)
+		missing(i, 1000 + i);
+	CHECK_STR(problem(), "");
+	sim_run(SIM_HOUR);
+	for (i = 1; i <= n; i++)
+		missing(i, 1000 + i);
+	CHECK(strstr(problem(), "20 open runs are unknown to Slurm") != NULL);
+	sim_run(10 * SIM_MINUTE);
+	CHECK(strstr(problem(), "20 open runs are unknown to Slurm") != NULL);
+	for (i = 21; i <= 30; i++)
+		sim_put(i, 1000 + i, 0);
+	sim_run(2 * SIM_MINUTE);
+	CHECK(strstr(problem(), "10 open runs are unknown to Slurm") != NULL);
+	for (i = 31; i <= n; i++)
+		sim_put(i, 1000 + i, 2000);
+	sim_run(2 * SIM_MINUTE);
+	CHECK_STR(problem(), "");
+	sim_end();
+}
+
 /* The state by NATS; RUN_STATE__COUNT when there is no row. */
 static enum run_state
 published_state(uint64_t job, int64_t start)
@@ -321,5 +363,6 @@ main(void)
 	test_ended();
 	test_many();
 	test_force();
+	test_alarm_ends();
 	return check_done();
 }

@@ -324,8 +324,8 @@ round_end(struct reconcile *r)
 		    r->failed ? "cc-backend did not answer" : text);
 		r->answer = (struct diff_rows) { 0 };
 	}
-	/* A partial comparison does not delay the next full one. */
-	if (is_full(r) || !evtimer_pending(r->timer, NULL))
+	/* A partial comparison or a dry run does not delay the next full one. */
+	if ((is_full(r) && !r->dry) || !evtimer_pending(r->timer, NULL))
 		timer_after(r->timer,
 		    r->failed && r->at == 0 ?
 			FAILED_WAIT :
@@ -512,10 +512,8 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		reconcile_peer(r);
 		return;
 	}
-	if (r->busy)
-		return;
 	/* After a probe because of a refusal no wake-up follows. */
-	if (is_early(r) || !breaker_allows(r->s->breaker))
+	if (r->busy || is_early(r) || !breaker_allows(r->s->breaker))
 		timer_after(r->timer, EARLY_WAIT);
 	else
 		reconcile_begin(r, NULL, "", 0, 0);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "submitter/ctl.h"
+#include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
@@ -691,6 +692,45 @@ test_no_second_look(void)
 	end();
 }
 
+/* `repair --dry-run`; its list is not answered yet. */
+static void
+dry_run_begin(void)
+{
+	reconcile_begin(sim.reconcile, NULL, "", 1, 1);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+}
+
+/* Dry runs do not delay the comparison of each ccPollInterval. */
+static void
+test_dry_runs(void)
+{
+	int64_t every, ms;
+
+	begin();
+	every = 1000 * conf_int(&sim.w->conf, CONF_CC_POLL_INTERVAL);
+	sim_run(2 * SIM_MINUTE);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	for (ms = SIM_MINUTE; ms < every; ms += SIM_MINUTE) {
+		sim_run(SIM_MINUTE);
+		dry_run_begin();
+		sim_answer(REQUEST_LIST, 200, EMPTY);
+	}
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	sim_run(2 * SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	/* also one that is under way when the comparison is due */
+	sim_run(every - SIM_MINUTE);
+	dry_run_begin();
+	sim_run(2 * SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	sim_run(SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	end();
+}
+
 int
 main(void)
 {
@@ -708,5 +748,6 @@ main(void)
 	test_beyond();
 	test_no_second_list();
 	test_no_second_look();
+	test_dry_runs();
 	return check_done();
 }

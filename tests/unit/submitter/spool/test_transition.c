@@ -287,6 +287,14 @@ is_allowed(enum dest dest, enum run_state state, enum run_event event)
 	    run_next(dest, state, event, 1) != RUN_STATE__COUNT;
 }
 
+/* No list of NATS shows a run. */
+static const char *
+todo_of(enum dest dest, enum run_state state)
+{
+	return dest == DEST_NATS && state == STARTED ? todos[START_COMMITTED] :
+						       todos[state];
+}
+
 static void
 state_print(FILE *f, enum dest dest, enum run_state state)
 {
@@ -297,7 +305,8 @@ state_print(FILE *f, enum dest dest, enum run_state state)
 		    is_allowed(dest, state, (enum run_event)e);
 	if (!any)
 		return;
-	fprintf(f, "  %s (due: %s)\n", run_state_label(state), todos[state]);
+	fprintf(f, "  %s (due: %s)\n", run_state_label(state),
+	    todo_of(dest, state));
 	for (e = 0; e < RUN_EVENT__COUNT; e++)
 		if (!is_common((enum run_event)e))
 			next_print(f, dest, state, (enum run_event)e);

@@ -27,7 +27,7 @@
 /* ms from an answer to the decision: more answers may follow */
 #define NOT_FOUND_WAIT 3000
 /* ms until unknown runs are counted again: Slurm may show them, or their end */
-#define COUNT_AGAIN 60000
+#define COUNT_AGAIN 600000
 /* runs ended within the gap without evidence, or */
 #define NOT_FOUND_MAX 20
 /* % of the open runs, if that is more */

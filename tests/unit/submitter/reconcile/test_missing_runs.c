@@ -226,11 +226,11 @@ test_alarm_ends(void)
 	CHECK(strstr(problem(), "20 open runs are unknown to Slurm") != NULL);
 	for (i = 21; i <= 30; i++)
 		sim_put(i, 1000 + i, 0);
-	sim_run(2 * SIM_MINUTE);
+	sim_run(11 * SIM_MINUTE);
 	CHECK(strstr(problem(), "10 open runs are unknown to Slurm") != NULL);
 	for (i = 31; i <= n; i++)
 		sim_put(i, 1000 + i, 2000);
-	sim_run(2 * SIM_MINUTE);
+	sim_run(11 * SIM_MINUTE);
 	CHECK_STR(problem(), "");
 	sim_end();
 }

@@ -266,6 +266,21 @@ update_answer(struct stream *st, const struct api_answer *a)
 	stream_found(st, &st->found, why);
 }
 
+/* A broker does not answer a request that the login is not permitted to send. */
+void
+stream_no_answer(struct stream *st)
+{
+	if (st->step == STEP_UPDATE)
+		stream_found(st, &st->found,
+		    "the broker keeps its old limits: it does not answer; add "
+		    "$JS.API.STREAM.UPDATE.* to the rights of the centre in "
+		    "accounts.conf, reload the brokers, and reload the daemon");
+	else
+		stream_fail(st,
+		    "JetStream does not answer: is it enabled, and is the "
+		    "login permitted to use $JS.API and _INBOX_centre?");
+}
+
 static void
 reading_begins(struct stream *st)
 {

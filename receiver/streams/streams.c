@@ -59,9 +59,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		st->step = STEP_IDLE;
 		stream_start(st);
 	} else if (st->step != STEP_IDLE)
-		stream_fail(st,
-		    "JetStream does not answer: is it enabled, and is the "
-		    "login permitted to use $JS.API and _INBOX_centre?");
+		stream_no_answer(st);
 }
 
 static int
@@ -209,9 +207,14 @@ streams_conf(struct streams *t, const char *clusters,
 	for (i = 0; i < n; i++)
 		stream_new(t, names[i]);
 	qsort(t->list, t->n, sizeof(struct stream *), by_cluster);
-	/* Each stream is checked against the new limits. */
-	if (changed)
-		halt_all(t);
+	/*
+	 * Each stream is checked against the new limits, and one with other
+	 * limits also after a reload without a change: the admin may have
+	 * permitted the update meanwhile.
+	 */
+	for (i = 0; i < t->n; i++)
+		if (changed || t->list[i]->wrong[0] != '\0')
+			stream_halt(t->list[i]);
 	start_all(t);
 }
 

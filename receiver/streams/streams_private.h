@@ -109,6 +109,8 @@ void stream_halt(struct stream *st);
 void stream_fail(struct stream *st, const char *why);
 /* An answer to the request of the step. */
 void stream_answer(struct stream *st, const struct link_message *m);
+/* The limit of time of the request of the step is over. */
+void stream_no_answer(struct stream *st);
 
 /* fetch.c: pull requests and messages */
 

@@ -476,6 +476,59 @@ test_update(void)
 	stop(t);
 }
 
+/* The limit of time of the request of the first stream is over. */
+static void
+no_answer(struct streams *t, enum stream_step step)
+{
+	CHECK_INT(t->list[0]->step, step);
+	event_active(t->list[0]->timer, EV_TIMEOUT, 1);
+	loop_settle(base);
+}
+
+/*
+ * A broker does not answer an update that is not permitted: the stream is read.  A
+ * reload tries the update again.
+ */
+static void
+test_update_denied(void)
+{
+	struct api_limits other = { 3, 86400, 1000000, 0 };
+	struct streams *t = started(3, 1, 5, "\"opt_start_seq\":1,");
+	struct sent *s;
+
+	streams_conf(t, "[\"alpha\"]", &other);
+	s = next("$JS.API.STREAM.INFO");
+	answer(t, s, info(1, 5));
+	CHECK(next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha") != NULL);
+	no_answer(t, STEP_UPDATE);
+	s = next("$JS.API.CONSUMER.DELETE");
+	CHECK(s != NULL);
+	answer(t, s, "{\"success\":true}");
+	s = next("$JS.API.CONSUMER.DURABLE.CREATE");
+	CHECK(strstr(s->data, "\"opt_start_seq\":1,") != NULL);
+	answer(t, s, "{}");
+	CHECK(status_of(t).ready);
+	CHECK(strstr(status_of(t).problem, "add $JS.API.STREAM.UPDATE.*") !=
+	    NULL);
+	one(t, 1);
+	CHECK_INT(n_got, 1);
+
+	streams_conf(t, "[\"alpha\"]", &other);
+	s = next("$JS.API.STREAM.INFO");
+	CHECK(s != NULL);
+	answer(t, s, info(1, 5));
+	s = next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha");
+	answer(t, s, info(1, 5));
+	answer(t, next("$JS.API.CONSUMER.DELETE"), "{\"success\":true}");
+	answer(t, next("$JS.API.CONSUMER.DURABLE.CREATE"), "{}");
+	CHECK(status_of(t).ready);
+	CHECK_STR(status_of(t).problem, "");
+	/* without a problem, a reload does not interrupt */
+	streams_conf(t, "[\"alpha\"]", &other);
+	CHECK(next("$JS.API.STREAM.INFO") == NULL);
+	stop(t);
+}
+
 /* Messages that expired before they were read are counted and reported. */
 static void
 test_expired(void)
@@ -1059,6 +1112,7 @@ main(void)
 	test_window_end();
 	test_create();
 	test_update();
+	test_update_denied();
 	test_expired();
 	test_read_elsewhere();
 	test_other_stream();

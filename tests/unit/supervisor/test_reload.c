@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static struct supervisor sup;
 static parser_done *loaded;
 static int far[ROLE__COUNT]; /* the worker's end of each channel */
 static unsigned offered[ROLE__COUNT], used[ROLE__COUNT];
+static int seals[ROLE__COUNT]; /* of the page for crashes */
 static unsigned restarted, stopped;
 static int outcome; /* -1 none, 0 refused, 1 in force */
 static char reply[REASON_MAX];
@@ -91,6 +93,8 @@ channels_read(void)
 				used[role] = rd_u32(&r);
 			else if (h.type == MSG_STOP)
 				restarted |= 1u << role;
+			else if (h.type == MSG_INFLIGHT)
+				seals[role] = fcntl(fd, F_GET_SEALS);
 			free(payload);
 			if (fd != -1)
 				close(fd);
@@ -249,9 +253,23 @@ end(void)
 	event_base_free(sup.base);
 }
 
+/*
+ * A worker that shrinks its page for crashes would end the supervisor, which reads
+ * the page, with SIGBUS.
+ */
+static void
+page_is_sealed(enum role role)
+{
+	int want = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+	CHECK(seals[role] != -1);
+	CHECK_INT(seals[role] & want, want);
+}
+
 static void
 test_first(void)
 {
+	memset(seals, 0, sizeof(seals));
 	start();
 	agree(ROLE_LISTENER);
 	agree(ROLE_SUBMITTER);
@@ -263,6 +281,9 @@ test_first(void)
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(used[ROLE_COLLECTOR], 1);
 	CHECK_INT(used[ROLE_SUBMITTER], 1);
+	page_is_sealed(ROLE_COLLECTOR);
+	page_is_sealed(ROLE_SUBMITTER);
+	page_is_sealed(ROLE_RECEIVER);
 	end();
 
 	start();

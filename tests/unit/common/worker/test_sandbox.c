@@ -39,6 +39,7 @@
 
 static char folder[] = "/tmp/test_sandbox.XXXXXX";
 static char spool[64], spool_db[80], secret[64], zone[64], own_file[80];
+static char daemon_socket[64];
 
 static int
 try_open(const char *path, int flags)
@@ -132,6 +133,36 @@ static int
 tcp_connect_other(void)
 {
 	return connect_to(PORT + 1);
+}
+
+/* Nobody reads it: a datagram that may be sent has no answer. */
+static int
+udp_send(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons(PORT + 1) };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd == -1)
+		return errno;
+	return sendto(fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)) == 1 ?
+	    0 :
+	    errno;
+}
+
+/* A daemon of the machine. */
+static int
+unix_connect(void)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", daemon_socket);
+	if (fd == -1)
+		return errno;
+	return connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1 ? errno :
+								       0;
 }
 
 static int
@@ -275,6 +306,9 @@ static const struct probe probes[] = {
 	{ "local time", local_time, { 0, 0, 0, 0, 0 }, 0, 0 },
 	{ "connect to another port", tcp_connect_other,
 	    { ENOSYS, ENOSYS, ECONNREFUSED, EACCES, EACCES }, 0, 4 },
+	{ "send a datagram", udp_send, { ENOSYS, ENOSYS, 0, 0, 0 }, 0, 0 },
+	{ "connect to a UNIX socket", unix_connect,
+	    { ENOSYS, ENOSYS, 0, ENOSYS, ENOSYS }, 0, 0 },
 };
 
 /* Made before the sandbox, as the channels and the listening socket are. */
@@ -664,6 +698,7 @@ static const struct probe runner_probes[] = {
 
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR, ROLE_RUNNER,
 	ROLE_SUBMITTER, ROLE_RECEIVER };
+#define ROLES (sizeof(roles) / sizeof(*roles))
 
 /* As the supervisor fills it. */
 static void
@@ -849,13 +884,26 @@ descriptors_make(void)
 	CHECK(listening != -1 && listen(listening, 1) == 0 && terminal != -1);
 }
 
+/* All may connect: only the sandbox denies it. */
+static void
+daemon_make(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(daemon_socket, sizeof(daemon_socket), "%s/daemon", folder);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", daemon_socket);
+	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	    chmod(daemon_socket, 0777) == 0 && listen(fd, 64) == 0);
+}
+
 static void
 test_unit(void)
 {
 	size_t i;
 
 	in_unit = 1;
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < ROLES; i++)
 		CHECK_INT(outcome_of(roles[i], 0, SANDBOX_ENFORCE, NULL), 0);
 	in_unit = 0;
 }
@@ -917,9 +965,10 @@ main(void)
 		CHECK_INT(fchown(fd, NOBODY, NOBODY), 0);
 	close(fd);
 	zone_make();
+	daemon_make();
 	descriptors_make();
 	test_read();
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < ROLES; i++) {
 		if (geteuid() == 0)
 			test_role(i, 1);
 		test_role(i, 0);
@@ -933,6 +982,7 @@ main(void)
 	test_unit();
 	unlink(secret);
 	unlink(zone);
+	unlink(daemon_socket);
 	unlink(own_file);
 	unlink(spool_db);
 	rmdir(spool);

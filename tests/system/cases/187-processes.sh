@@ -14,13 +14,15 @@ as_manual() {	# TABLE [FILE]
 uid_of() { awk '$1 == "Uid:" { print $2 }' "/proc/$(worker_pid "$1")/status"; }
 reads() { setpriv --reuid "$(uid_of "$1")" --clear-groups --regid 65534 cat "$2" >/dev/null 2>&1; }
 
-conf ccRestUrl=http://127.0.0.1:9
+conf ccRestUrl=http://127.0.0.1:9 "metricsListen=$T/run/metrics.sock"
 suite_up root
 is "as root: as in the manual" as_manual root
 sed 's/^\(.It memory .*\)256 MiB/\1255 MiB/' "$page" >"$T/other.7"
 is "another value in the manual is a difference" not as_manual root "$T/other.7"
+sed 's/^\(.It memory .*\) 64 MiB/\1 65 MiB/' "$page" >"$T/other.7"
+is "also one of the exporter" not as_manual root "$T/other.7"
 is "the table of the plain user is another" not as_manual user
-for role in listener collector runner; do
+for role in listener collector runner exporter; do
 	is "the user of the $role cannot read the configuration" not reads $role "$T/etc/config.json"
 	is "the user of the $role cannot read the spool" not reads $role "$T/state/spool/spool.db"
 done
@@ -33,7 +35,7 @@ is "as a plain user: as in the manual" as_manual user
 suite_down 5
 rm -rf "$T/run" "$T/state"
 # At the centre of a fan-in; nothing answers at the address of the broker.
-conf source=stream 'clusters=["alpha"]' natsServer=127.0.0.1:9 natsToken=secret slurmConf=
+conf source=stream 'clusters=["alpha"]' natsServer=127.0.0.1:9 natsToken=secret slurmConf= metricsListen=
 suite_up root
 is "the centre: as in the manual" as_manual receiver
 is "no socket for hooks is made" [ ! -e "$T/run/daemon.sock" ]

@@ -21,7 +21,7 @@ CAPS = ("chown dac_override dac_read_search fowner fsetid kill setgid setuid set
         "checkpoint_restore").split()
 USERS = {"slurmUser": "cc-slurm-adapter", "listenerUser": "cc-slurm-listen",
          "collectorUser": "cc-slurm-collect", "submitterUser": "cc-slurm-submit",
-         "receiverUser": "cc-slurm-receive"}
+         "receiverUser": "cc-slurm-receive", "exporterUser": "cc-slurm-export"}
 KINDS = (("/dev/null", "null"), ("anon_inode:[eventpoll]", "event loop"),
          ("anon_inode:[eventfd]", "event loop"), ("anon_inode:[timerfd]", "event loop"),
          ("anon_inode:inotify", "file watch"), ("socket:", "sockets"), ("pipe:", "pipes"), ("/memfd:secrets", "secrets"))

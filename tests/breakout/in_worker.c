@@ -44,6 +44,35 @@ static struct place *places; /* NULL: no test */
 static struct place *place;  /* of this process */
 static struct worker *self;
 static int peers[ROLE__COUNT];
+static int lingering = -1; /* see lingering_open() */
+
+/*
+ * A connection with a full buffer to a peer that does not read: its last close
+ * waits.  A UNIX socket never waits.  A worker gets the connection before its
+ * sandbox: there it cannot make one, but a command of Slurm can.
+ */
+static int
+lingering_open(void)
+{
+	static const struct linger minute = { 1, 60 };
+	static const char bytes[65536];
+	struct sockaddr_in sa = { .sin_family = AF_INET };
+	socklen_t len = sizeof(sa);
+	int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(listening, (struct sockaddr *)&sa, len) == -1 ||
+	    listen(listening, 1) == -1 ||
+	    getsockname(listening, (struct sockaddr *)&sa, &len) == -1 ||
+	    connect(fd, (struct sockaddr *)&sa, len) == -1 ||
+	    setsockopt(fd, SOL_SOCKET, SO_LINGER, &minute, sizeof(minute)) ==
+		-1)
+		abort();
+	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		continue;
+	return fd;
+}
 
 void
 breakout_map(void)
@@ -62,6 +91,7 @@ breakout_map(void)
 	if (p != MAP_FAILED)
 		places = p;
 	close(fd);
+	lingering = lingering_open();
 }
 
 void
@@ -147,21 +177,6 @@ frame_send(const char *args)
 	return rc;
 }
 
-/* A socket whose last close() would wait for an hour. */
-static int
-lingering(void)
-{
-	struct linger hour = { 1, 3600 };
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == -1)
-		return -1;
-	setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &hour, sizeof(hour));
-	while (send(fds[0], "x", 1, MSG_DONTWAIT) == 1)
-		;
-	return fds[0];
-}
-
 static int
 descriptor_of(const char *kind)
 {
@@ -176,7 +191,7 @@ descriptor_of(const char *kind)
 	if (strcmp(kind, "zero") == 0)
 		return open("/dev/zero", O_RDONLY);
 	if (strcmp(kind, "linger") == 0)
-		return lingering();
+		return lingering;
 	if (strcmp(kind, "eventfd") == 0)
 		return eventfd(1, 0);
 	if (strcmp(kind, "channel") == 0)
@@ -204,6 +219,7 @@ descriptor_pass(const char *args)
 	struct cmsghdr *cm = CMSG_FIRSTHDR(&m);
 	unsigned peer, type;
 	char kind[32];
+	ssize_t sent;
 	int fd;
 
 	if (sscanf(args, "%u %u %31s", &peer, &type, kind) != 3 ||
@@ -218,7 +234,13 @@ descriptor_pass(const char *args)
 	cm->cmsg_type = SCM_RIGHTS;
 	cm->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(cm), &fd, sizeof(fd));
-	return sendmsg(peers[peer], &m, MSG_NOSIGNAL);
+	sent = sendmsg(peers[peer], &m, MSG_NOSIGNAL);
+	/* The last close is the receiver's; without one it would be ours. */
+	if (sent != -1)
+		close(fd);
+	if (sent != -1 && fd == lingering)
+		lingering = -1;
+	return sent;
 }
 
 /* Lines that end up in the log, or in the counter of suppressed lines. */

@@ -10,7 +10,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_c
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
 	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
-	fuzz_spool fuzz_stream_api fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
+	fuzz_spool fuzz_stream_api fuzz_submitter_messages fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values fuzz_worker_messages
 endif
 
@@ -172,6 +172,14 @@ fuzz_stream_api_SOURCES = tests/fuzz/fuzz_stream_api.c tests/fuzz/fuzz.h \
 	receiver/streams/api.c
 fuzz_stream_api_LDFLAGS = $(fuzz_link)
 fuzz_stream_api_LDADD = $(COMMON_LIBS)
+
+# It includes two files of the submitter, and has its own clock and HTTP client.
+fuzz_submitter_messages_SOURCES = tests/fuzz/fuzz_submitter_messages.c \
+	tests/fuzz/frames.h tests/fuzz/fuzz.h
+fuzz_submitter_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS) \
+	$(CURL_CFLAGS)
+fuzz_submitter_messages_LDFLAGS = $(fuzz_link)
+fuzz_submitter_messages_LDADD = $(SUBMITTER_LIBS)
 
 fuzz_summary_SOURCES = tests/fuzz/fuzz_summary.c tests/fuzz/fuzz.h
 fuzz_summary_LDFLAGS = $(fuzz_link)

@@ -5,7 +5,7 @@
 EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
-noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_conf fuzz_ctl_rows fuzz_details fuzz_export \
+noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_messages fuzz_conf fuzz_ctl_rows fuzz_details fuzz_export \
 	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
@@ -16,6 +16,13 @@ endif
 
 fuzz_link = $(AM_LDFLAGS) -fsanitize=fuzzer
 fuzz_twin = tests/fuzz/fuzz.h tests/fuzz/twin.h tests/fuzz/twin.c
+
+# The functions that lifetime.c replaces.
+fuzz_lifetime = tests/fuzz/lifetime.c tests/fuzz/lifetime.h tests/fuzz/fuzz.h
+fuzz_lifetime_link = $(fuzz_link) -Wl,--wrap=malloc,--wrap=calloc \
+	-Wl,--wrap=realloc,--wrap=free,--wrap=strdup \
+	-Wl,--wrap=event_new,--wrap=event_free,--wrap=event_add \
+	-Wl,--wrap=event_del,--wrap=event_pending
 
 fuzz_admin_output_SOURCES = tests/fuzz/fuzz_admin_output.c tests/fuzz/fuzz.h
 fuzz_admin_output_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
@@ -30,6 +37,28 @@ fuzz_channel_SOURCES = tests/fuzz/fuzz_channel.c tests/fuzz/fuzz.h
 fuzz_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_channel_LDFLAGS = $(fuzz_link)
 fuzz_channel_LDADD = $(COMMON_LIBS)
+
+# It includes collector/main.c, and has its own clocks and runner.
+fuzz_collector_messages_SOURCES = tests/fuzz/fuzz_collector_messages.c \
+	tests/fuzz/frames.h $(fuzz_lifetime) \
+	collector/check.c \
+	collector/clusters.c \
+	collector/ctl_cluster.c \
+	collector/ctl_explain.c \
+	collector/ctl_job_part.c \
+	collector/ctl_sync.c \
+	collector/gpu_rows.c \
+	collector/explain_reason.c \
+	collector/job_part.c \
+	collector/metrics.c \
+	collector/oldest_job.c \
+	collector/scheduler.c \
+	collector/startup.c \
+	collector/status.c \
+	collector/summary.c
+fuzz_collector_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_collector_messages_LDFLAGS = $(fuzz_lifetime_link)
+fuzz_collector_messages_LDADD = $(COLLECTOR_LIBS)
 
 fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
 fuzz_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

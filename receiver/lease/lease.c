@@ -434,6 +434,9 @@ lease_adopt(struct lease *l, uint64_t id, int64_t until, int64_t now)
 	if (id == 0 || until == 0 || l->count != 0)
 		return;
 	l->adopts = id;
+	/* No lease lasts longer: the submitter may be compromised. */
+	if (until > now + LEASE_MS_MAX)
+		until = now + LEASE_MS_MAX;
 	if (until > now)
 		until_set(l, until);
 }

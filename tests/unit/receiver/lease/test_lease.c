@@ -316,6 +316,18 @@ test_adopted(void)
 	CHECK_INT(l.id, 9);
 }
 
+/* The submitter tells a time that no lease has. */
+static void
+test_adopted_long(void)
+{
+	struct lease l;
+
+	by_hand(&l);
+	lease_link(&l, 0, 1015);
+	lease_adopt(&l, 9, INT64_MAX, 1015);
+	CHECK_INT(did.until, 1015 + LEASE_MS_MAX);
+}
+
 /* The time of the entry counts, within limits, and not the own one. */
 static void
 test_times(void)
@@ -1099,6 +1111,7 @@ main(void)
 	test_not_next();
 	test_copy();
 	test_adopted();
+	test_adopted_long();
 	test_times();
 	test_shorter();
 	test_inconsistent();

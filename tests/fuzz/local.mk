@@ -9,7 +9,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_m
 	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
-	fuzz_node fuzz_node_json fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
+	fuzz_node fuzz_node_json fuzz_receiver_messages fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
 	fuzz_spool fuzz_stream_api fuzz_submitter_messages fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values fuzz_worker_messages
 endif
@@ -148,6 +148,29 @@ fuzz_node_LDADD = $(PARSE_LIBS)
 fuzz_node_json_SOURCES = tests/fuzz/fuzz_node_json.c tests/fuzz/fuzz.h
 fuzz_node_json_LDFLAGS = $(fuzz_link)
 fuzz_node_json_LDADD = $(RECORD_LIBS)
+
+# It includes receiver/main.c, and has its own link to NATS.
+fuzz_receiver_messages_SOURCES = tests/fuzz/fuzz_receiver_messages.c \
+	tests/fuzz/frames.h $(fuzz_lifetime) \
+	receiver/asks/asks.c \
+	receiver/base/budget.c \
+	receiver/base/window.c \
+	receiver/check.c \
+	receiver/check_lease.c \
+	receiver/intake/intake.c \
+	receiver/lease/bucket.c \
+	receiver/lease/lease.c \
+	receiver/lease/lease_json.c \
+	receiver/orders.c \
+	receiver/release.c \
+	receiver/report.c \
+	receiver/streams/api.c \
+	receiver/streams/fetch.c \
+	receiver/streams/step.c \
+	receiver/streams/streams.c
+fuzz_receiver_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_receiver_messages_LDFLAGS = $(fuzz_lifetime_link)
+fuzz_receiver_messages_LDADD = $(WORKER_LIBS) $(COMMON_NATS_LIBS)
 
 fuzz_record_json_SOURCES = tests/fuzz/fuzz_record_json.c tests/fuzz/fuzz.h
 fuzz_record_json_LDFLAGS = $(fuzz_link)

@@ -152,6 +152,7 @@ static struct timer {
 	struct event *event; /* owned */
 	int timed;	     /* it has no descriptor */
 	int64_t due;	     /* -1 = not set */
+	int64_t every;	     /* ms between two calls; 0 = one call */
 } * timers;
 
 static struct timer *
@@ -207,6 +208,8 @@ __wrap_event_add(struct event *event, const struct timeval *tv)
 	HOLDS(tv != NULL && tv->tv_sec >= 0 && tv->tv_usec >= 0 &&
 	    tv->tv_usec < 1000000);
 	t->due = clock_at + (int64_t)tv->tv_sec * 1000 + tv->tv_usec / 1000;
+	if (event_get_events(event) & EV_PERSIST)
+		t->every = t->due - clock_at;
 	return 0;
 }
 
@@ -261,7 +264,7 @@ lifetime_pass(struct event_base *base, int64_t ms)
 			break;
 		if (t->due > clock_at)
 			clock_at = t->due;
-		t->due = -1;
+		t->due = t->every > 0 ? t->due + t->every : -1;
 		event_get_callback(
 		    t->event)(-1, EV_TIMEOUT, event_get_callback_arg(t->event));
 	}

@@ -10,7 +10,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_m
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
 	fuzz_node fuzz_node_json fuzz_receiver_messages fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
-	fuzz_spool fuzz_stream_api fuzz_submitter_messages fuzz_summary fuzz_text_clean fuzz_token_expiry fuzz_topology \
+	fuzz_spool fuzz_stream_api fuzz_submitter_messages fuzz_summary fuzz_supervisor_messages fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values fuzz_worker_messages
 endif
 
@@ -236,6 +236,16 @@ fuzz_submitter_messages_LDADD = $(SUBMITTER_LIBS)
 fuzz_summary_SOURCES = tests/fuzz/fuzz_summary.c tests/fuzz/fuzz.h
 fuzz_summary_LDFLAGS = $(fuzz_link)
 fuzz_summary_LDADD = $(COMMON_LIBS)
+
+# It includes supervisor/main.c, and starts and kills no process.
+fuzz_supervisor_messages_SOURCES = tests/fuzz/fuzz_supervisor_messages.c \
+	tests/fuzz/frames.h $(fuzz_lifetime)
+fuzz_supervisor_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
+fuzz_supervisor_messages_LDFLAGS = $(fuzz_lifetime_link) -Wl,--wrap=kill \
+	-Wl,--wrap=clock_ms,--wrap=clock_left,--wrap=accept4 \
+	-Wl,--wrap=sockets_hook_repair,--wrap=resolver_files_send \
+	-Wl,--wrap=resolver_files_check,--wrap=path_watch_new
+fuzz_supervisor_messages_LDADD = $(SUPERVISOR_LIBS)
 
 fuzz_text_clean_SOURCES = tests/fuzz/fuzz_text_clean.c $(fuzz_twin)
 fuzz_text_clean_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

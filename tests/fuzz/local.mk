@@ -5,7 +5,7 @@
 EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
-noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_messages fuzz_conf fuzz_ctl_rows fuzz_details fuzz_export \
+noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_messages fuzz_conf fuzz_ctl_client fuzz_ctl_rows fuzz_details fuzz_export \
 	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack \
 	fuzz_payload fuzz_question \
@@ -64,6 +64,10 @@ fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c
 fuzz_conf_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_conf_LDFLAGS = $(fuzz_link)
 fuzz_conf_LDADD = $(CONFIG_LIBS)
+
+fuzz_ctl_client_SOURCES = tests/fuzz/fuzz_ctl_client.c tests/fuzz/fuzz.h
+fuzz_ctl_client_LDFLAGS = $(fuzz_link) -Wl,--wrap=socket,--wrap=connect
+fuzz_ctl_client_LDADD = ctl/libctl.a $(MODEL_LIBS)
 
 fuzz_ctl_rows_SOURCES = tests/fuzz/fuzz_ctl_rows.c tests/fuzz/fuzz.h
 fuzz_ctl_rows_LDFLAGS = $(fuzz_link)

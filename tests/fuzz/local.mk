@@ -7,7 +7,7 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_messages fuzz_conf fuzz_ctl_client fuzz_ctl_rows fuzz_details fuzz_export \
 	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
-	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_nats_ack fuzz_nkey \
+	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_migrate fuzz_nats_ack fuzz_nkey \
 	fuzz_payload fuzz_question \
 	fuzz_node fuzz_node_json fuzz_receiver_messages fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
 	fuzz_spool fuzz_stream_api fuzz_submitter_messages fuzz_summary fuzz_supervisor_messages fuzz_text_clean fuzz_token_expiry fuzz_topology \
@@ -129,6 +129,12 @@ fuzz_lease_json_LDADD = $(COMMON_LIBS)
 fuzz_log_record_SOURCES = tests/fuzz/fuzz_log_record.c tests/fuzz/fuzz.h
 fuzz_log_record_LDFLAGS = $(fuzz_link)
 fuzz_log_record_LDADD = $(COMMON_LIBS)
+
+# It includes migrate.c.
+fuzz_migrate_SOURCES = tests/fuzz/fuzz_migrate.c tests/fuzz/fuzz.h
+fuzz_migrate_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+fuzz_migrate_LDFLAGS = $(fuzz_link)
+fuzz_migrate_LDADD = $(CONFIG_LIBS)
 
 # Its box needs libnats, which this file does not.
 fuzz_nats_ack_SOURCES = tests/fuzz/fuzz_nats_ack.c tests/fuzz/fuzz.h \

@@ -9,7 +9,7 @@ noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_m
 	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_migrate fuzz_nats_ack fuzz_nkey \
 	fuzz_payload fuzz_question \
-	fuzz_node fuzz_node_json fuzz_receiver_messages fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
+	fuzz_node fuzz_node_json fuzz_receiver_messages fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_runner_questions fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
 	fuzz_spool fuzz_stream_api fuzz_submitter_messages fuzz_summary fuzz_supervisor_messages fuzz_text_clean fuzz_token_expiry fuzz_topology \
 	fuzz_tres fuzz_unmunge fuzz_values fuzz_worker_messages
 endif
@@ -211,6 +211,15 @@ fuzz_runner_messages_SOURCES = tests/fuzz/fuzz_runner_messages.c \
 fuzz_runner_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_runner_messages_LDFLAGS = $(fuzz_link)
 fuzz_runner_messages_LDADD = $(COLLECTOR_SLURM_LIBS)
+
+# It includes runner/main.c, and starts and kills no process.
+fuzz_runner_questions_SOURCES = tests/fuzz/fuzz_runner_questions.c \
+	tests/fuzz/frames.h $(fuzz_lifetime)
+fuzz_runner_questions_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_runner_questions_LDFLAGS = $(fuzz_lifetime_link) -Wl,--wrap=kill \
+	-Wl,--wrap=waitid,--wrap=wait4,--wrap=waitpid \
+	-Wl,--wrap=clock_ms,--wrap=clock_left
+fuzz_runner_questions_LDADD = $(RUNNER_LIBS)
 
 fuzz_sacct_SOURCES = tests/fuzz/fuzz_sacct.c tests/fuzz/fuzz.h \
 	tests/fuzz/snapshot.h

@@ -2,11 +2,11 @@
 /*
  * All messages of a compromised collector or receiver to the submitter, through the
  * real dispatch and the real boxes, in sequences: the time passes, cc-backend
- * answers, and the sender is replaced.  fuzz_intake has more about the records.  The
- * first byte selects the sender and the configuration.  Exactly the messages whose
- * payload is malformed break the channel, and they change no role.  A centre without
- * a lease sends no request.  The table of nodes stays within its bounds, and no
- * state of a run changes against the table.
+ * answers, the sender is replaced, and the destinations change.  fuzz_intake has more
+ * about the records.  The first byte selects the sender and the configuration.
+ * Exactly the messages whose payload is malformed break the channel, and they change
+ * no role.  A centre without a lease sends no request.  The table of nodes stays
+ * within its bounds, and no state of a run changes against the table.
  */
 #include "config.h"
 
@@ -661,6 +661,25 @@ time_apply(const char *payload, size_t n)
 	time_pass(ms);
 }
 
+/*
+ * The destinations change: the first byte has those of now, the others are the value
+ * that the spool has of those before.
+ */
+static void
+destinations_apply(const char *payload, size_t n)
+{
+	struct spool_policy *p = spool_policy(s.spool);
+
+	if (n < 1 || p->whole)
+		return;
+	p->to[DEST_NATS] = payload[0] & 1;
+	p->to[DEST_REST] = !p->to[DEST_NATS] || (payload[0] & 2) != 0;
+	HOLDS(
+	    spool_value_set(s.spool, "destinations", payload + 1, n - 1) == 0);
+	HOLDS(destinations_check(&s) == 0);
+	time_pass(0);
+}
+
 static void
 messages_hold(struct frames *f, enum role from, unsigned choice)
 {
@@ -676,6 +695,8 @@ messages_hold(struct frames *f, enum role from, unsigned choice)
 			answer_apply(payload, h.length);
 		else if (h.type == MSG_PEER)
 			sender_begin(from);
+		else if (h.type == MSG_CONF)
+			destinations_apply(payload, h.length);
 		else
 			message_holds(&h, payload, from, choice);
 		free(payload);
@@ -687,12 +708,12 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	/*
 	 * MSG_PING: time passes; MSG_PONG: cc-backend answers; MSG_PEER: a new
-	 * sender
+	 * sender; MSG_CONF: other destinations
 	 */
 	static const enum msg_type types[] = { MSG_CONTROLLER_ROLE, MSG_NODES,
 		MSG_HOOK_CALLED, MSG_SLURM_TIMES, MSG_ACTIVE_UNTIL, MSG_DRAIN,
 		MSG_PING, MSG_PONG, MSG_PEER, MSG_RECORD, MSG_WATERMARK,
-		MSG_STREAM_POSITION, MSG_NOT_FOUND };
+		MSG_STREAM_POSITION, MSG_NOT_FOUND, MSG_CONF };
 	struct frames f = { bytes + 1, n - 1, types,
 		sizeof(types) / sizeof(types[0]) };
 	enum role from;

@@ -6,7 +6,7 @@ EXTRA_DIST += tests/fuzz/run tests/fuzz/corpus
 
 if WITH_FUZZING
 noinst_PROGRAMS += fuzz_admin_output fuzz_ask_json fuzz_channel fuzz_collector_messages fuzz_conf fuzz_ctl_client fuzz_ctl_rows fuzz_details fuzz_export \
-	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_intake fuzz_job \
+	fuzz_gres fuzz_history fuzz_hook_message fuzz_hostlist fuzz_includes fuzz_intake fuzz_job \
 	fuzz_job_list fuzz_json fuzz_lease_json fuzz_log_record fuzz_migrate fuzz_nats_ack fuzz_nkey \
 	fuzz_payload fuzz_question \
 	fuzz_node fuzz_node_json fuzz_receiver_messages fuzz_record_json fuzz_resolver fuzz_resources fuzz_response fuzz_runner_messages fuzz_runner_questions fuzz_sacct fuzz_scontrol fuzz_slurm_conf fuzz_slurm_info \
@@ -100,6 +100,12 @@ fuzz_hook_message_LDADD = listener/liblistener.a $(COMMON_LIBS)
 fuzz_hostlist_SOURCES = tests/fuzz/fuzz_hostlist.c tests/fuzz/fuzz.h
 fuzz_hostlist_LDFLAGS = $(fuzz_link)
 fuzz_hostlist_LDADD = $(PARSE_LIBS)
+
+# The target has the files and the ruleset.
+fuzz_includes_SOURCES = tests/fuzz/fuzz_includes.c tests/fuzz/fuzz.h \
+	runner/confine/includes.c
+fuzz_includes_LDFLAGS = $(fuzz_link) -Wl,--wrap=open
+fuzz_includes_LDADD = $(SYSTEM_LIBS)
 
 fuzz_intake_SOURCES = tests/fuzz/fuzz_intake.c tests/fuzz/frames.h tests/fuzz/fuzz.h
 fuzz_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)

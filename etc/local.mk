@@ -24,7 +24,7 @@ natsdir = $(exampledir)/nats
 dist_nats_DATA = etc/nats/broker.conf etc/nats/accounts.conf etc/nats/leaf.conf
 apparmordir = $(exampledir)/apparmor
 apparmor_DATA = etc/apparmor/cc-slurm-adapter
-dist_doc_DATA = README.md NEWS
+dist_doc_DATA = NEWS
 
 EXTRA_DIST += etc/cc-slurm-adapter.service.in LICENSE CONTRIBUTING.md \
 	etc/cc-slurm-adapter-user.service.in etc/prep-hook.sh.in \

@@ -17,8 +17,9 @@ include tests/unit/runner/confine/local.mk
 EXTRA_DIST += tests/unit/channel_pair.h tests/unit/check.h \
 	tests/unit/lingering_socket.h tests/unit/loop.h tests/data
 
-dist_check_SCRIPTS += tests/unit/test_docs tests/unit/test_messages
-TESTS += tests/unit/test_docs tests/unit/test_messages
+dist_check_SCRIPTS += tests/unit/test_docs tests/unit/test_messages \
+	tests/unit/test_installed
+TESTS += tests/unit/test_docs tests/unit/test_messages tests/unit/test_installed
 
 dist_check_SCRIPTS += tests/prometheus/test_alerts
 TESTS += tests/prometheus/test_alerts

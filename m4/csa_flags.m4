@@ -46,6 +46,19 @@ AC_DEFUN([CSA_FORTIFY], [
 	    [CSA_CPPFLAGS="-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$1"])
 ])
 
+# A test that replaces a function with --wrap is linked without link-time
+# optimization, which calls or inlines the function itself.  The flag stands behind
+# LDFLAGS, which can have -flto, too.  The objects need machine code for this:
+# clang, which has no -ffat-lto-objects before version 17, does not link the tests.
+AC_DEFUN([CSA_NO_LTO], [
+	NO_LTO=
+	AS_CASE([" $CC $CFLAGS $LDFLAGS "], [*" -flto"*], [
+		CSA_TRY_CFLAG([-ffat-lto-objects])
+		NO_LTO=-fno-lto
+	])
+	AC_SUBST([NO_LTO])
+])
+
 AC_DEFUN([CSA_FLAGS], [
 	CSA_CFLAGS="-std=gnu11"
 	CSA_CPPFLAGS=
@@ -91,6 +104,7 @@ AC_DEFUN([CSA_FLAGS], [
 		CSA_CFLAGS="$CSA_CFLAGS -mllvm -runtime-counter-relocation"
 		CSA_LDFLAGS="$CSA_LDFLAGS $coverage"
 	])
+	CSA_NO_LTO
 	AC_SUBST([CSA_CFLAGS])
 	AC_SUBST([CSA_CPPFLAGS])
 	AC_SUBST([CSA_LDFLAGS])

@@ -9,5 +9,5 @@ check_PROGRAMS += test_metrics_server
 TESTS += test_metrics_server
 test_metrics_server_SOURCES = tests/unit/exporter/test_metrics_server.c
 test_metrics_server_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-test_metrics_server_LDADD = $(EXPORTER_LIBS)
+test_metrics_server_LDADD = $(EXPORTER_LIBS) $(NO_LTO)
 test_metrics_server_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_ms

@@ -14,7 +14,7 @@ check_PROGRAMS += test_hook_deliver
 TESTS += test_hook_deliver
 test_hook_deliver_SOURCES = tests/unit/hook/test_deliver.c \
 	tests/unit/hook/hook_clock.h
-test_hook_deliver_LDADD = hook/libhook.a
+test_hook_deliver_LDADD = hook/libhook.a $(NO_LTO)
 HOOK_CLOCK = -Wl,--wrap=clock_gettime,--wrap=poll
 test_hook_deliver_LDFLAGS = $(AM_LDFLAGS) $(HOOK_CLOCK)
 
@@ -22,5 +22,5 @@ check_PROGRAMS += test_hook_helper
 TESTS += test_hook_helper
 test_hook_helper_SOURCES = tests/unit/hook/test_credential.c \
 	tests/unit/hook/hook_clock.h
-test_hook_helper_LDADD = hook/libhook.a
+test_hook_helper_LDADD = hook/libhook.a $(NO_LTO)
 test_hook_helper_LDFLAGS = $(AM_LDFLAGS) $(HOOK_CLOCK)

@@ -49,7 +49,7 @@ test_lease_json_LDADD = receiver/lease/liblease.a $(MODEL_LIBS)
 test_bucket_SOURCES = tests/unit/receiver/lease/test_bucket.c
 test_bucket_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_bucket_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_boot_ms
-test_bucket_LDADD = receiver/lease/liblease.a $(COMMON_LIBS)
+test_bucket_LDADD = receiver/lease/liblease.a $(COMMON_LIBS) $(NO_LTO)
 
 # The link of the test is the broker.
 test_check_lease_SOURCES = tests/unit/receiver/test_check_lease.c

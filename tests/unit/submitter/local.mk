@@ -84,7 +84,7 @@ check_PROGRAMS += test_spool
 TESTS += test_spool
 test_spool_SOURCES = tests/unit/submitter/spool/test_spool.c
 test_spool_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_read
-test_spool_LDADD = $(SPOOL_LIBS)
+test_spool_LDADD = $(SPOOL_LIBS) $(NO_LTO)
 
 check_PROGRAMS += test_spool_old
 TESTS += test_spool_old
@@ -185,7 +185,7 @@ TESTS += test_intake
 test_intake_SOURCES = tests/unit/submitter/intake/test_intake.c
 test_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_intake_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=history_note_at
-test_intake_LDADD = $(SUBMITTER_LIBS)
+test_intake_LDADD = $(SUBMITTER_LIBS) $(NO_LTO)
 
 # submitter/delivery
 SUBMITTER_BOXES = tests/unit/submitter/sim_boxes.c \
@@ -255,7 +255,7 @@ test_slurm_lookup_SOURCES = \
 	$(SUBMITTER_SIMULATION)
 test_slurm_lookup_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 test_slurm_lookup_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=spool_each
-test_slurm_lookup_LDADD = $(SUBMITTER_LIBS)
+test_slurm_lookup_LDADD = $(SUBMITTER_LIBS) $(NO_LTO)
 
 check_PROGRAMS += test_sync_command
 TESTS += test_sync_command

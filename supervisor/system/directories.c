@@ -9,6 +9,7 @@
 
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -118,6 +119,44 @@ directory_open(const char *path, mode_t mode, uid_t uid, gid_t gid)
 		log_errorx("%s", why);
 	errno = saved;
 	return fd;
+}
+
+/*
+ * A directory that exists can be opened on a read-only file system, and the
+ * unit makes all paths read-only that are not in ReadWritePaths=.
+ * 0, or -1 with errno.
+ */
+static int
+writable_check(int fd)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(fd, &fs) == -1)
+		return -1;
+	if ((fs.f_flag & ST_RDONLY) == 0)
+		return 0;
+	errno = EROFS;
+	return -1;
+}
+
+/* error: why path cannot be prepared, which is logged already. */
+static void
+read_only_explain(int error, const char *path)
+{
+	if (error == EROFS)
+		log_errorx("the service can only read %s: make the directory "
+			   "if it is missing, and add it to ReadWritePaths= "
+			   "of the unit (systemctl edit cc-slurm-adapter)",
+		    path);
+}
+
+static void
+directory_fail(const char *path)
+{
+	int error = errno;
+
+	log_error("cannot prepare directory %s", path);
+	read_only_explain(error, path);
 }
 
 /* Write permission allows others to put a link there, too. */
@@ -267,10 +306,10 @@ directory_prepare(const struct setup *setup, const char *path, const char *name)
 	int fd = directory_open(path, DIRECTORY_MODE, 0, setup->dir_gid);
 	int rc = -1;
 
-	if (fd != -1)
+	if (fd != -1 && writable_check(fd) == 0)
 		rc = directory_take_over(setup, fd, path, name);
 	if (rc == -1)
-		log_error("cannot prepare directory %s", path);
+		directory_fail(path);
 	if (fd != -1)
 		close(fd);
 	return rc;
@@ -432,31 +471,33 @@ spool_prepare(struct setup *setup, const struct conf *conf, int is_first_start)
 	    setup->identity[ROLE_SUBMITTER].uid,
 	    setup->identity[ROLE_SUBMITTER].gid);
 	if (fd == -1) {
-		log_error("cannot prepare directory %s", setup->spool_dir);
+		directory_fail(setup->spool_dir);
 		return -1;
 	}
 	if (spool_lock(setup, fd) == -1) {
 		close(fd);
 		return -1;
 	}
-	if (spool_take_over(setup, fd) == 0)
+	if (writable_check(fd) == 0 && spool_take_over(setup, fd) == 0)
 		return 0;
-	log_error("cannot prepare directory %s", setup->spool_dir);
+	directory_fail(setup->spool_dir);
 	return -1;
 }
 
 static int
 empty_dir_prepare(struct setup *setup)
 {
-	int fd = -1;
+	int fd = -1, error;
 
 	if (asprintf(&setup->empty_dir, "%s/empty", setup->state_dir) == -1)
 		setup->empty_dir = NULL;
 	else
 		fd = directory_open(setup->empty_dir, EMPTY_MODE, 0, 0);
 	if (fd == -1) {
+		error = errno;
 		log_error("cannot prepare the empty directory for the workers "
 			  "without files");
+		read_only_explain(error, setup->state_dir);
 		return -1;
 	}
 	close(fd);
@@ -508,11 +549,15 @@ static int
 lastrun_prepare(struct setup *setup, const struct conf *conf)
 {
 	const char *path = conf_str(conf, CONF_LAST_RUN);
+	int error;
 
 	setup->lastrun = lastrun_open(path);
-	if (setup->lastrun != -1 && lastrun_check(setup, setup->lastrun) == 0)
+	if (setup->lastrun != -1 && writable_check(setup->lastrun) == 0 &&
+	    lastrun_check(setup, setup->lastrun) == 0)
 		return 0;
+	error = errno;
 	log_error("cannot prepare last-run file %s", path);
+	read_only_explain(error, setup->state_dir);
 	return -1;
 }
 
@@ -574,7 +619,7 @@ state_dir_prepare(const struct setup *setup)
 		rc = state_dir_permit(setup, fd, &st);
 	}
 	if (rc == -1)
-		log_error("cannot prepare directory %s", setup->state_dir);
+		directory_fail(setup->state_dir);
 	if (fd != -1)
 		close(fd);
 	return rc;

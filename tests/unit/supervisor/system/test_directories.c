@@ -5,10 +5,12 @@
  */
 #include "config.h"
 
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -124,6 +126,71 @@ test_reason(void)
 		log_init("test_directories", LOG_LEVEL_FATAL);
 		setup_clear(&setup);
 	}
+}
+
+/* last_run: NULL for the usual, which is writable. */
+static void
+read_only_check(const char *last_run, const char *spool_dir)
+{
+	struct setup setup;
+	struct conf conf;
+	const char *log;
+
+	setup_make(&setup, &conf, spool_dir);
+	if (last_run != NULL)
+		CHECK_INT(conf_set(&conf, CONF_LAST_RUN, last_run), 0);
+	log_init("test_directories", LOG_LEVEL_ERROR);
+	capture_begin();
+	CHECK_INT(directories_prepare(&setup, &conf), -1);
+	log = capture_end();
+	log_init("test_directories", LOG_LEVEL_FATAL);
+	CHECK(strstr(log, strerror(EROFS)) != NULL);
+	CHECK(strstr(log, "ReadWritePaths=") != NULL);
+	setup_clear(&setup);
+	conf_clear(&conf);
+}
+
+static void
+read_only_checks(void)
+{
+	char path[160], last_run[160];
+	struct setup setup;
+
+	snprintf(path, sizeof(path), "%s/spool", named);
+	dir_make(path, SUBMIT_UID, 0700);
+	snprintf(last_run, sizeof(last_run), "%s/lastrun", named);
+	file_make(named, "lastrun", 0644);
+	CHECK_INT(mount(NULL, named, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	read_only_check(NULL, path);
+	read_only_check(last_run, path);
+	snprintf(path, sizeof(path), "%s/missing/spool", named);
+	read_only_check(NULL, path);
+
+	setup_init(&setup);
+	snprintf(path, sizeof(path), "%s/daemon.sock", named);
+	CHECK_INT(directory_prepare_for(&setup, path), -1);
+	setup_clear(&setup);
+}
+
+/*
+ * As the unit makes a path that is not in ReadWritePaths=.  The mount is in a
+ * namespace of the test.
+ */
+static void
+test_read_only(void)
+{
+	CHECK_INT(mkdir(named, 0755), 0);
+	if (unshare(CLONE_NEWNS) == -1 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("test", named, "tmpfs", 0, "mode=755") == -1) {
+		printf("skipped: read-only paths: no mount: %s\n",
+		    strerror(errno));
+	} else {
+		read_only_checks();
+		CHECK_INT(umount2(named, MNT_DETACH), 0);
+	}
+	CHECK_INT(rmdir(named), 0);
+	remove_all(state);
 }
 
 /* spoolDir names a directory of others by mistake. */
@@ -310,6 +377,7 @@ main(void)
 		as_root = 1;
 		test_all();
 		test_reason();
+		test_read_only();
 		as_root = 0;
 		CHECK_INT(chmod(folder, 0777), 0);
 		if (setgid(FOREIGN) == -1 || setuid(FOREIGN) == -1)

@@ -947,6 +947,7 @@ main(void)
 		return 77;
 	}
 	log_init("test_sandbox", LOG_LEVEL_WARN);
+	umask(022);
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(spool, sizeof(spool), "%s/spool", folder);

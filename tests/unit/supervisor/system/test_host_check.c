@@ -365,6 +365,7 @@ main(void)
 	static char libexec[] = "/libexec";
 
 	log_init("test", LOG_LEVEL_FATAL);
+	umask(022);
 	CHECK(mkdtemp(folder) != NULL);
 	/* Another user reads the scripts. */
 	CHECK_INT(chmod(folder, 0755), 0);

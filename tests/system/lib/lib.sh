@@ -316,11 +316,12 @@ prometheus_down() {
 # --- the suite ----------------------------------------------------------------
 
 # The users that the package would have made.
+suite_user_names="cc-slurm-adapter cc-slurm-collect cc-slurm-submit cc-slurm-listen
+    cc-slurm-export cc-slurm-receive"
 suite_users() {
 	local u
-	for u in cc-slurm-adapter cc-slurm-collect cc-slurm-submit cc-slurm-listen \
-	    cc-slurm-export cc-slurm-receive; do
-		getent passwd $u >/dev/null || useradd -r -M -d /nonexistent -s /usr/sbin/nologin $u ||
+	for u in $suite_user_names; do
+		getent passwd "$u" >/dev/null || useradd -r -M -d /nonexistent -s /usr/sbin/nologin "$u" ||
 		    broken "no user $u"
 	done
 }

@@ -26,6 +26,7 @@
 
 struct submitter sim;
 int64_t sim_fence;
+int sim_unsent;
 void (*sim_quiet)(void *arg);
 void *sim_quiet_arg;
 static struct worker worker;
@@ -56,6 +57,10 @@ http_send(struct http_client *r, struct http_request *req)
 	int i = n_requests;
 
 	(void)r;
+	if (sim_unsent > 0) {
+		sim_unsent--;
+		return -1;
+	}
 	if (i == REQUESTS_MAX || n >= sizeof(requests[i].body))
 		return -1;
 	memset(&requests[i], 0, sizeof(requests[i]));

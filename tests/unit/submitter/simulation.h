@@ -37,6 +37,8 @@ int sim_waits(enum request_kind kind);
 /* The path and body of the first one; "" when there is none. */
 const char *sim_path(enum request_kind kind);
 const char *sim_body(enum request_kind kind);
+/* http_send() returns -1 for so many requests; each reduces the number. */
+extern int sim_unsent;
 /* Answers the first one; code 0: the connection fails. */
 void sim_answer(enum request_kind kind, int code, const char *body);
 /*

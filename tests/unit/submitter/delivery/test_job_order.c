@@ -433,6 +433,33 @@ test_delete_forbidden(int code)
 	sim_end();
 }
 
+/*
+ * While a start of the job is under way, cc-backend may stop another run than
+ * the stop names: the stop waits.
+ */
+static void
+test_stop_beside_start(void)
+{
+	sim_begin();
+	sim_connect();
+	record(1000, 0, 1100, END_COMPLETED);
+	record(101000, JOB_LIVE, 0, END_NOT);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(sim_state(JOB, 1000), STOP_BLOCKED);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK_INT(run_of(101000).due[DEST_REST], DUE_LEASED);
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(7, 1000, "running", 0) "]}");
+	CHECK_INT(sim_state(JOB, 1000), STOP_DUE);
+	sim_run(2000);
+	CHECK_INT(sim_waits(REQUEST_STOP), 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(500);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -452,5 +479,6 @@ main(void)
 	test_kept_for_nats();
 	test_delete_forbidden(403);
 	test_delete_forbidden(405);
+	test_stop_beside_start();
 	return check_done();
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/job_list.h"
 #include "submitter/base/diff_row.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/spool.h"
@@ -801,6 +802,14 @@ test_stop_no_run(void)
 	stopping_run();
 	sim_answer(REQUEST_STOP, 404, NO_ROWS);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
+	/* Once: cc-backend refuses the next stop, too. */
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	sim_answer(REQUEST_STOP, 404, NO_ROWS);
+	CHECK_INT(sim_state(1, 1000), STOP_REJECTED);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
 	sim_end();
 
 	stopping_run();
@@ -1030,6 +1039,88 @@ test_meta_outage(int code)
 	sim_end();
 }
 
+/* Another client stopped the first run: the second one waits no longer. */
+static void
+test_foreign_stop_releases(void)
+{
+	sim_begin();
+	sim_connect();
+	sim_put(2, 1000, 1100);
+	sim_put(2, 101000, 101100);
+	sim_answer(REQUEST_START, 422, REFUSED);
+	CHECK_INT(sim_state(2, 1000), START_CONFLICT);
+	CHECK_INT(sim_state(2, 101000), START_BLOCKED);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(2, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(2, 1000), RUN_STATE__COUNT);
+	CHECK_INT(sim_state(2, 101000), START_DUE_ENDED);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
+/*
+ * A list of all jobs with two pages has not shown the run.  Jobs that stop
+ * between the pages move rows, so the run may be there: its range is split.
+ */
+static void
+test_two_pages(void)
+{
+	struct writer list;
+	char row[160];
+	int i;
+
+	sim_begin();
+	sim_connect();
+	sim_put(1, 1000, 1100);
+	sim_put(2, 1500, 1600);
+	while (sim_waits(REQUEST_START) > 0)
+		sim_answer(REQUEST_START, 422, REFUSED);
+	sim_run(200);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1000-1500&") != NULL);
+	wr_init(&list, PAYLOAD_MAX);
+	wr_mem(&list, "{\"jobs\":[", 9);
+	for (i = 0; i < JOB_LIST_ROWS; i++) {
+		snprintf(row, sizeof(row),
+		    "%s{\"jobId\":%d,\"cluster\":\"alpha\","
+		    "\"startTime\":1200,\"jobState\":\"completed\","
+		    "\"duration\":10}",
+		    i > 0 ? "," : "", 1000 + i);
+		wr_mem(&list, row, strlen(row));
+	}
+	wr_mem(&list, "]}", 3);
+	CHECK_INT(wr_end(&list), 0);
+	sim_answer(REQUEST_LIST, 200, (const char *)list.buf);
+	wr_clear(&list);
+	CHECK(strstr(sim_path(REQUEST_LIST), "page=2") != NULL);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_state(1, 1000), START_CONFLICT);
+	CHECK_INT(sim_state(2, 1500), START_CONFLICT);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1000-1000&") != NULL);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	CHECK_INT(sim_state(2, 1500), START_CONFLICT);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1500-1500&") != NULL);
+	sim_end();
+}
+
+/* The HTTP client cannot take a start: the start is sent in the next round. */
+static void
+test_not_sent(void)
+{
+	sim_begin();
+	sim_connect();
+	sim_unsent = 1;
+	sim_put(1, 1000, 0);
+	CHECK_INT(sim_unsent, 0);
+	sim_run(SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -1066,5 +1157,8 @@ main(void)
 	test_meta_forbidden(0);
 	test_meta_outage(401);
 	test_meta_outage(0);
+	test_foreign_stop_releases();
+	test_two_pages();
+	test_not_sent();
 	return check_done();
 }

@@ -623,6 +623,16 @@ test_late_script(void)
 	answers(NATS_SENT, NULL);
 	run();
 	CHECK_INT(n_sent, 0);
+	/* The answer to the first script lets the next one go out. */
+	put_job(8, 1000, JOB_MORE, 2000, NULL);
+	sim_run(SIM_MINUTE);
+	run();
+	answers(NATS_SENT, NULL);
+	put_job(8, 1000, JOB_PARTIAL, 0, SCRIPT);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].has_script, 1);
+	answers(NATS_SENT, NULL);
 	sim_end();
 }
 
@@ -914,6 +924,48 @@ test_no_room(void)
 	sim_end();
 }
 
+/* A record of the submission at 900; end 0 = runs. */
+static void
+put_submission(int64_t start, int64_t end)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.job = 7;
+	job.key.start = start;
+	job.submit = 900;
+	job.flags = JOB_HAS_START | (end == 0 ? JOB_LIVE : 0);
+	job.end = end;
+	job.state = end != 0 ? END_COMPLETED : END_NOT;
+	job_add_host(&job, "n1");
+	spool_put(sim.spool, &job, &row);
+	job_clear(&job);
+}
+
+/* deliver "direct": a start that is published fixes the start of the run. */
+static void
+test_direct_moved(void)
+{
+	begin();
+	spool_policy(sim.spool)->whole = 0;
+	put_submission(1000, 0);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].start, 1000);
+	answers(NATS_SENT, NULL);
+	CHECK_INT(state(1000), STARTED);
+	put_submission(1070, 2000);
+	CHECK_INT(state(1000), STOP_DUE);
+	sim_run(SIM_MINUTE);
+	run();
+	CHECK_INT(n_sent, 1);
+	CHECK_INT(sent[0].start, 1000);
+	answers(NATS_SENT, NULL);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -941,5 +993,6 @@ main(void)
 	test_short_messages();
 	test_too_long();
 	test_refused();
+	test_direct_moved();
 	return check_done();
 }

@@ -222,6 +222,14 @@ test_order(void)
 	state_set(sp, new, DEST_REST, STARTED);
 	CHECK_INT(spool_get(sp, old, &run), 1);
 	CHECK(!spool_has_starts(sp, &run, DEST_REST));
+	/* A start that is under way counts. */
+	CHECK_INT(put(sp, 11, 1000, 1500, &old), PUT_NEW);
+	CHECK_INT(put(sp, 11, 2000, 2500, &new), PUT_NEW);
+	CHECK_INT(spool_get(sp, old, &run), 1);
+	run.due[DEST_REST] = DUE_LEASED;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_get(sp, new, &run), 1);
+	CHECK(spool_has_starts(sp, &run, DEST_REST));
 	spool_close(sp);
 	file_remove();
 }

@@ -346,11 +346,39 @@ test_rest_again(void)
 	end();
 }
 
+/*
+ * The same with NATS: cc-backend has the start, so NATS does not get it, and a
+ * later record does not change it.
+ */
+static void
+test_after_with_nats(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	sim_begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim.first_list = first_list_new(&sim);
+	first_list_check(sim.first_list);
+	sim_connect();
+	sim_put(1, 1000, 0);
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], START_COMMITTED);
+	CHECK_INT(run.state[DEST_NATS], STARTED);
+	CHECK_INT(run.flags & (RUN_KEY_FIXED | RUN_REST_STARTED),
+	    RUN_KEY_FIXED | RUN_REST_STARTED);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	end();
+}
+
 int
 main(void)
 {
 	test_before();
 	test_after();
+	test_after_with_nats();
 	test_fails();
 	test_once();
 	test_off();

@@ -186,6 +186,7 @@ test_descriptors(void)
 		CHECK(write(fds[1], "x", 1) == 1);
 		close(fds[1]);
 		CHECK_INT(send_len(s.c, MSG_PEER, 1, 1, fds[0]), 0);
+		CHECK(fcntl(fds[0], F_GETFD) == -1);
 		send_len(s.c, MSG_PING, 1, 8, -1);
 	}
 	spin();

@@ -416,6 +416,35 @@ check_fence(void)
 	CHECK_INT(answered.code, 200);
 }
 
+/* The lease ends while a request waits for the address: it is not sent. */
+static void
+fenced_by_name(enum request_kind what)
+{
+	char name[32], hosts[64];
+	struct http_request req = { .what = what,
+		.method = "GET",
+		.path = "hello",
+		.done = on_done };
+
+	snprintf(name, sizeof(name), "late%d.test", (int)what);
+	snprintf(hosts, sizeof(hosts), "127.0.0.1 %s\n", name);
+	use(name);
+	memset(&answered, 0, sizeof(answered));
+	memset(&received, 0, sizeof(received));
+	http_fence(http, clock_boot_ms() + 3600000);
+	CHECK_INT(http_send(http, &req), 0);
+	CHECK_INT(answered.n, 0);
+	fence_over();
+	resolver_file(names, MSG_FILE_HOSTS, (const uint8_t *)hosts,
+	    strlen(hosts));
+	event_base_dispatch(base);
+	CHECK_INT(answered.n, 1);
+	CHECK_STR(answered.error, "this centre is not active any more");
+	CHECK_INT(received.n, 0);
+	http_fence(http, HTTP_NO_FENCE);
+	use("127.0.0.1");
+}
+
 /* --- the end of the writes --- */
 
 static unsigned quiets;
@@ -453,10 +482,12 @@ check_quiet(void)
 {
 	static char arg[] = "arg";
 	int64_t begin = clock_boot_ms();
+	struct http_client *fresh = http_new(base, names);
 
 	since(begin);
 	/* not told for the time before the client */
-	CHECK(!http_all_answered(http, begin));
+	CHECK(fresh != NULL && !http_all_answered(fresh, begin));
+	http_free(fresh);
 	sent(REQUEST_START, "POST", "hello", "x", NULL);
 	sent(REQUEST_START, "POST", "bad", "x", NULL);
 	CHECK_INT(answered.code, 400);
@@ -515,6 +546,8 @@ main(void)
 	check_limits();
 	check_names();
 	check_fence();
+	fenced_by_name(REQUEST_START);
+	fenced_by_name(REQUEST_LIST);
 	check_quiet();
 	check_refused(server, bound);
 	http_free(http);

@@ -801,6 +801,97 @@ test_recovery_of_seen_runs(void)
 	file_remove();
 }
 
+/* A page without damage also has a resource record and an update. */
+static void
+test_recovery_of_updates(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_meta update;
+	struct spool_run run;
+	struct job job;
+	int64_t row;
+
+	job_make(&job, 1, 1000, 0);
+	job.flags |= JOB_LIVE | JOB_UNCONFIRMED;
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	job_make(&job, 2, 1000, 0);
+	job.flags |= JOB_HAS_THREADS;
+	CHECK_INT(spool_resources_put(sp, &job), PUT_NEW);
+	job_clear(&job);
+	key.job = 3;
+	CHECK_INT(spool_meta_add(sp, &key, "jobScript", "#!/bin/sh\n", DUE_NOW),
+	    1);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	spool_quarantine_file(path, "a test says so");
+
+	sp = spool_begin_test(1, 0);
+	key.job = 1;
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	CHECK_INT(run.due[DEST_REST], DUE_UNCONFIRMED);
+	CHECK(run.flags & RUN_UNCONFIRMED);
+	job_make(&job, 2, 1000, 2000);
+	CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+	job_clear(&job);
+	job_init(&job);
+	CHECK_INT(spool_record(sp, row, &job), 0);
+	CHECK(job.flags & JOB_HAS_THREADS);
+	job_clear(&job);
+	CHECK_INT(spool_meta_next(sp, &update), 1);
+	CHECK_INT(update.key.job, 3);
+	CHECK_STR(update.field, "jobScript");
+	CHECK_STR(update.value, "#!/bin/sh\n");
+	spool_meta_clear(&update);
+	spool_close(sp);
+	file_remove();
+}
+
+/* Changes the watermark in the file, which is the only such value. */
+static void
+watermark_damage(int64_t page)
+{
+	char bytes[4096], *at;
+	int fd = open(path, O_RDWR);
+
+	CHECK_INT(pread(fd, bytes, sizeof(bytes), page * 4096), 4096);
+	at = memmem(bytes, sizeof(bytes), "\x11\x22\x33\x44", 4);
+	CHECK(at != NULL);
+	if (at != NULL)
+		at[0] = 0x55;
+	CHECK_INT(pwrite(fd, bytes, sizeof(bytes), page * 4096), 4096);
+	close(fd);
+}
+
+/* A watermark that is too late would leave out runs: they are read again. */
+static void
+test_recovery_of_watermark(void)
+{
+	struct run_key key = { "alpha", 1, 1000 }, name;
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	int64_t row, page, until = -1;
+
+	CHECK_INT(put(sp, 1, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(spool_watermark(sp, "alpha", 0x11223344), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	page = spool_number(sp,
+	    "SELECT rootpage FROM sqlite_master WHERE name = 'cluster'");
+	CHECK(page > 1);
+	spool_close(sp);
+	watermark_damage(page - 1);
+	spool_quarantine_file(path, "a test says so");
+
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_cluster(sp, 0, &name, &until), 1);
+	CHECK_STR(name.cluster, "alpha");
+	CHECK_INT(until, 0);
+	CHECK_INT(spool_find(sp, &key, &run), 1);
+	spool_close(sp);
+	file_remove();
+}
+
 /* As root only: the directory is a small file system of its own. */
 static int
 disk_begin(const char *options)
@@ -1669,6 +1760,8 @@ main(void)
 	test_salvage();
 	test_recovery_in_parts();
 	test_recovery_of_seen_runs();
+	test_recovery_of_updates();
+	test_recovery_of_watermark();
 	test_two_damaged();
 	test_full_disk();
 	test_no_inode();

@@ -1121,6 +1121,32 @@ test_not_sent(void)
 	sim_end();
 }
 
+/* A list that fails does not prove that cc-backend lacks the run. */
+static void
+test_failed_lists(void)
+{
+	int s, lists = 0;
+
+	sim_begin();
+	sim_connect();
+	ended_run(1, 1000);
+	for (s = 0; s < 60; s++) {
+		sim_run(1000);
+		if (sim_waits(REQUEST_PROBE) > 0)
+			sim_answer(REQUEST_PROBE, 400, PROBED);
+		if (sim_waits(REQUEST_LIST) == 0)
+			continue;
+		lists++;
+		sim_answer(REQUEST_LIST, 500,
+		    "{\"error\":\"database is locked\"}");
+	}
+	CHECK(lists > 2);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	CHECK_INT(sim.n.repeated, 0);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -1160,5 +1186,6 @@ main(void)
 	test_foreign_stop_releases();
 	test_two_pages();
 	test_not_sent();
+	test_failed_lists();
 	return check_done();
 }

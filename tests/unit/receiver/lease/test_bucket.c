@@ -140,6 +140,29 @@ elsewhere(struct event_base *base, long long ago)
 	return bucket_elsewhere(b, 3600) + bucket_elsewhere(b, 3600);
 }
 
+/* An answer to the request before the write is not one to the write. */
+static void
+test_late_answer(struct event_base *base)
+{
+	static const char written[] = "{\"stream\":\"KV_CC_LEASE\",\"seq\":18}";
+	struct bucket *b = begin(base, VALUE("released", "0"));
+	struct bucket_status st;
+	char last[sizeof(token)];
+	unsigned serial;
+
+	CHECK_STR(subject, "$KV.CC_LEASE.centre");
+	CHECK_INT(sscanf(token, "lease.%u", &serial), 1);
+	snprintf(last, sizeof(last), "%s", token);
+	snprintf(token, sizeof(token), "lease.%u", serial - 1);
+	answer(b, written);
+	bucket_status(b, &st);
+	CHECK(!st.active);
+	snprintf(token, sizeof(token), "%s", last);
+	answer(b, written);
+	bucket_status(b, &st);
+	CHECK(st.active);
+}
+
 int
 main(void)
 {
@@ -147,6 +170,7 @@ main(void)
 
 	test_standby(base);
 	test_not_renewed(base);
+	test_late_answer(base);
 	CHECK_INT(elsewhere(base, 10), 1);
 	/* what has expired since then was read by no centre */
 	CHECK_INT(elsewhere(base, 4000), 0);

@@ -110,10 +110,14 @@ is "the supervisor has neither" not memory_has "$suite_pid" word-of-nats
 
 before=$(worker_pid receiver)
 submitter=$(worker_pid submitter)
+descriptors() { find "/proc/$suite_pid/fd" -type l | wc -l; }
+had=$(descriptors)
 kill -KILL "$before"
 fresh() { [ -n "$(worker_pid receiver)" ] && [ "$(worker_pid receiver)" != "$before" ]; }
 is "it is another process" wait_for 20 fresh
 is "a killed receiver connects again" wait_for 20 connected
+has_no_more() { [ "$(descriptors)" = "$had" ]; }
+is "the supervisor has as many descriptors as before" wait_for 10 has_no_more || descriptors
 is "the submitter stays" [ "$(worker_pid submitter)" = "$submitter" ]
 
 conf 'clusters=["alpha","beta","gamma"]'

@@ -31,7 +31,7 @@ enum nats_result {
 	NATS_UNSURE, /* core: the connection broke before it confirmed */
 	NATS_AWAY, /* not published: no connection or stream; send again later */
 	NATS_DENIED,	 /* the broker does not permit the subject */
-	NATS_REFUSED,	 /* the stream refuses messages now: it is full */
+	NATS_REFUSED,	 /* the stream is full, or not that of the cluster */
 	NATS_IN_PROCESS, /* the stream has not yet stored it; send again later */
 	NATS_NO_STREAM,	 /* no stream has the subject, or it does not answer */
 	NATS_TOO_LONG	 /* exceeds the broker's limit without any text */

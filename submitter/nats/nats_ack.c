@@ -29,7 +29,6 @@ struct input {
 	struct nats_ack *ack;
 	enum field field;
 	int in_error; /* the object is that of the error */
-	int stream;
 	int error;
 	uint64_t sequence;
 };
@@ -73,7 +72,7 @@ on_event(struct json_scan *s, enum json_event ev, void *arg)
 		in->in_error = in->field == FIELD_ERROR;
 	in->error |= in->in_error;
 	if (in->field == FIELD_STREAM && ev == JSON_EV_STRING)
-		in->stream = s->len != 0;
+		text_vis(s->text, ack->stream, sizeof(ack->stream));
 	else if (in->field == FIELD_DUPLICATE && ev == JSON_EV_SCALAR)
 		ack->duplicate = strcmp(s->text, "true") == 0;
 	else if (in->field == FIELD_SEQUENCE && ev == JSON_EV_SCALAR)
@@ -91,16 +90,18 @@ nats_ack_read(const char *p, size_t n, struct nats_ack *ack)
 {
 	struct input in = { .ack = ack };
 	struct json_scan s;
-	char text[256];
+	char text[ACK_STREAM_MAX];
+	int stream;
 
 	memset(ack, 0, sizeof(*ack));
 	json_scan_init(&s, '{', text, sizeof(text), on_event, &in);
 	if (json_scan_feed(&s, p, n) != NULL || json_scan_end(&s) != NULL)
 		return -1;
-	ack->stored = in.stream && !in.error && in.sequence > 0;
+	stream = ack->stream[0] != '\0';
+	ack->stored = stream && !in.error && in.sequence > 0;
 	ack->in_process = in.error ? ack->code == ACK_IN_PROCESS :
-				     in.stream && in.sequence == 0;
+				     stream && in.sequence == 0;
 	if (in.error && ack->text[0] == '\0')
 		snprintf(ack->text, sizeof(ack->text), "error %u", ack->code);
-	return in.stream || in.error ? 0 : -1;
+	return stream || in.error ? 0 : -1;
 }

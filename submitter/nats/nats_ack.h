@@ -9,6 +9,8 @@
 #define ACK_TOO_LONG   10054 /* longer than max_msg_size of the stream */
 #define ACK_IN_PROCESS 10158 /* nats-server 2.11: as nats_ack.in_process */
 
+#define ACK_STREAM_MAX 256 /* nats-server's longest name, with the NUL */
+
 struct nats_ack {
 	int stored; /* in the stream, durable */
 	int duplicate;
@@ -17,7 +19,8 @@ struct nats_ack {
 	 * or not.  nats-server 2.10 calls this a duplicate with the number 0.
 	 */
 	int in_process;
-	unsigned code;	/* err_code; 0 = none */
+	char stream[ACK_STREAM_MAX]; /* its name, without control bytes */
+	unsigned code;		     /* err_code; 0 = none */
 	char text[120]; /* description of the error, without control bytes */
 };
 

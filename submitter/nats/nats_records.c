@@ -118,16 +118,37 @@ item_of(struct nats_items *batch, const char *subject)
 	return NULL;
 }
 
+/*
+ * Is this the stream that the centre reads?  A stream that somebody else has made
+ * for the subject acknowledges, too.  Imports of accounts, leaf nodes and domains
+ * of JetStream do not change the name.
+ */
+static int
+is_read(const char *stream, const struct nats_item *item)
+{
+	size_t n = sizeof(STREAM_OF_RECORDS) - 1;
+
+	/* The rest of both names is that of the cluster; see stream_name(). */
+	return strncmp(stream, STREAM_OF_RECORDS, n) == 0 &&
+	    strcmp(stream + n,
+		item->subject + sizeof(SUBJECT_OF_RECORDS) - 1) == 0;
+}
+
 static void
 answer_read(struct nats_item *item, natsMsg *msg)
 {
+	char why[sizeof(item->why)];
 	struct nats_ack ack;
 
 	if (nats_ack_read(natsMsg_GetData(msg),
 		(size_t)natsMsg_GetDataLength(msg), &ack) == -1)
 		item_end(item, NATS_NO_STREAM,
 		    "the answer is not that of a stream");
-	else if (ack.stored) {
+	else if (ack.stored && !is_read(ack.stream, item)) {
+		snprintf(why, sizeof(why),
+		    "another stream has the subject: %.100s", ack.stream);
+		item_end(item, NATS_REFUSED, why);
+	} else if (ack.stored) {
 		item_end(item, NATS_SENT, "");
 		item->duplicate = ack.duplicate;
 	} else if (ack.in_process)

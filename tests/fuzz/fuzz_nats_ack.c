@@ -18,7 +18,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	HOLDS(memchr(ack.text, '\0', sizeof(ack.text)) != NULL);
 	HOLDS(text_is_clean(ack.text, strlen(ack.text)));
-	HOLDS(!ack.stored || rc == 0);
+	HOLDS(memchr(ack.stream, '\0', sizeof(ack.stream)) != NULL);
+	HOLDS(text_is_clean(ack.stream, strlen(ack.stream)));
+	HOLDS(!ack.stored || (rc == 0 && ack.stream[0] != '\0'));
 	/* An error has a code, an object and a stream a bracket. */
 	HOLDS(!ack.stored || (ack.code == 0 && !ack.in_process));
 	HOLDS(rc == -1 || strchr(string, '{') != NULL);

@@ -43,6 +43,7 @@ enum mode {
 	MODE_DAMAGED,	     /* the answer is no answer of a stream */
 	MODE_NOT_STORED,     /* a duplicate with the number 0 (2.10) */
 	MODE_IN_PROCESS,     /* the same as an error (2.11) */
+	MODE_OTHER_STREAM,   /* the stream that answers is not the centre's */
 	MODE_NO_ASKS	     /* cc.ask.* and answers are not permitted */
 };
 
@@ -96,6 +97,22 @@ stream_info(void)
 	return text;
 }
 
+/* A stream stores the message. */
+static void
+stored_reply(struct bufferevent *bev, const char *subject, const char *to)
+{
+	int is_record = strncmp(subject, "cc.record.", 10) == 0;
+	char text[256];
+
+	snprintf(text, sizeof(text), "{\"stream\":\"%s%.64s\",\"seq\":1%s}",
+	    mode == MODE_OTHER_STREAM ? "CC_RECORD_x" :
+		is_record	      ? "CC_RECORD_" :
+					"JOBS",
+	    is_record ? subject + 10 : "",
+	    mode == MODE_DUPLICATE ? ",\"duplicate\":true" : "");
+	reply(bev, to, text);
+}
+
 static void
 stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 {
@@ -132,14 +149,11 @@ stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 		    "{\"error\":{\"code\":409,\"err_code\":10158,"
 		    "\"description\":\"duplicate message id is in process\"},"
 		    "\"stream\":\"JOBS\",\"seq\":0}");
-	else if (mode == MODE_DUPLICATE)
-		reply(bev, to,
-		    "{\"stream\":\"JOBS\",\"seq\":1,\"duplicate\":true}");
 	else if (mode == MODE_NO_STREAM)
 		evbuffer_add_printf(bufferevent_get_output(bev),
 		    "HMSG %s %s 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", to, sid);
 	else
-		reply(bev, to, "{\"stream\":\"JOBS\",\"seq\":1}");
+		stored_reply(bev, subject, to);
 }
 
 static int
@@ -644,6 +658,10 @@ check_refusals(void)
 	mode = MODE_FULL;
 	CHECK_INT(record_result("beta", 80, 0), NATS_REFUSED);
 	CHECK_STR(why, "maximum bytes exceeded");
+	/* Somebody's own stream has the subject: the centre does not read it. */
+	mode = MODE_OTHER_STREAM;
+	CHECK_INT(record_result("beta", 80, 0), NATS_REFUSED);
+	CHECK_STR(why, "another stream has the subject: CC_RECORD_xbeta");
 	mode = MODE_TOO_LONG;
 	CHECK_INT(record_result("beta", 80, 0), NATS_TOO_LONG);
 	CHECK_STR(why, "the message is longer than max_msg_size of the stream");

@@ -19,11 +19,13 @@ test_stored(void)
 	CHECK_INT(read_text("{\"stream\":\"CC_RECORD_a\", \"seq\":7}", &ack),
 	    0);
 	CHECK(ack.stored && !ack.duplicate && ack.code == 0);
+	CHECK_STR(ack.stream, "CC_RECORD_a");
 	CHECK_INT(read_text("{\"stream\":\"S\",\"domain\":\"x\",\"seq\":7,"
 			    "\"duplicate\": true}",
 		      &ack),
 	    0);
 	CHECK(ack.stored && ack.duplicate);
+	CHECK_STR(ack.stream, "S");
 	CHECK_INT(read_text("{\"stream\":\"S\",\"seq\":7,\"new\":{\"error\":1,"
 			    "\"err_code\":10077}}",
 		      &ack),

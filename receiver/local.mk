@@ -40,6 +40,7 @@ receiver_streams_libstreams_a_SOURCES = \
 	receiver/streams/api.c \
 	receiver/streams/api.h \
 	receiver/streams/fetch.c \
+	receiver/streams/limits.c \
 	receiver/streams/step.c \
 	receiver/streams/streams.c \
 	receiver/streams/streams.h \

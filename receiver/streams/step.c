@@ -21,23 +21,50 @@
 #define REQUEST_MAX  4096 /* bytes */
 #define NOT_THERE    404
 
-/* Sends the request of a step. */
+int
+stream_request(struct stream *st, const char *what, const char *consumer,
+    const struct writer *w, const char *token)
+{
+	char subject[API_SUBJECT_MAX + 64];
+
+	snprintf(subject, sizeof(subject), "$JS.API.%s.%s%s%s", what, st->name,
+	    consumer != NULL ? "." : "", consumer != NULL ? consumer : "");
+	if (w != NULL && wr_end(w) == -1)
+		return -1;
+	return link_publish(st->t->link, subject, token,
+	    w != NULL ? w->buf : NULL, w != NULL ? w->len : 0);
+}
+
+int
+stream_request_config(struct stream *st, const char *what, const char *token)
+{
+	struct writer w;
+	int rc;
+
+	wr_init(&w, REQUEST_MAX);
+	api_stream_config(&w, st->name, st->subject, &st->t->limits);
+	rc = stream_request(st, what, NULL, &w, token);
+	wr_clear(&w);
+	return rc;
+}
+
+/* The request of a step was sent: rc. */
+static void
+asked(struct stream *st, enum stream_step step, int rc)
+{
+	st->step = step;
+	if (rc == -1)
+		stream_fail(st, "the request cannot be sent");
+	else
+		stream_timer(st, ANSWER_MS);
+}
+
 static void
 ask(struct stream *st, enum stream_step step, const char *what,
     const char *consumer, const struct writer *w)
 {
-	char subject[API_SUBJECT_MAX + 64];
-
-	st->step = step;
-	snprintf(subject, sizeof(subject), "$JS.API.%s.%s%s%s", what, st->name,
-	    consumer != NULL ? "." : "", consumer != NULL ? consumer : "");
-	if ((w != NULL && wr_end(w) == -1) ||
-	    link_publish(st->t->link, subject, stream_token(st),
-		w != NULL ? w->buf : NULL, w != NULL ? w->len : 0) == -1) {
-		stream_fail(st, "the request cannot be sent");
-		return;
-	}
-	stream_timer(st, ANSWER_MS);
+	asked(st, step,
+	    stream_request(st, what, consumer, w, stream_token(st)));
 }
 
 void
@@ -45,6 +72,7 @@ stream_start(struct stream *st)
 {
 	if (st->step != STEP_IDLE || !st->t->up || !st->t->begun)
 		return;
+	st->no_update = 0;
 	ask(st, STEP_INFO, "STREAM.INFO", NULL, NULL);
 }
 
@@ -52,6 +80,7 @@ void
 stream_halt(struct stream *st)
 {
 	fetch_end(st);
+	limits_halt(st);
 	evtimer_del(st->timer);
 	st->serial++; /* a late answer is ignored */
 	st->step = STEP_IDLE;
@@ -77,12 +106,7 @@ stream_fail(struct stream *st, const char *why)
 static void
 ask_config(struct stream *st, enum stream_step step, const char *what)
 {
-	struct writer w;
-
-	wr_init(&w, REQUEST_MAX);
-	api_stream_config(&w, st->name, st->subject, &st->t->limits);
-	ask(st, step, what, NULL, &w);
-	wr_clear(&w);
+	asked(st, step, stream_request_config(st, what, stream_token(st)));
 }
 
 static void
@@ -184,30 +208,6 @@ position_find(struct stream *st, const struct api_answer *a)
 	read_again(st, a->first);
 }
 
-/*
- * Logs an error in the configuration of the stream that the receiver cannot
- * correct.  kept: why the broker keeps the old limits; "" = the limits are
- * ours.
- */
-static void
-config_check(struct stream *st, const struct api_answer *a, const char *kept)
-{
-	const char *what = kept;
-
-	if (strcmp(a->retention, "limits") != 0)
-		what = "its retention is not \"limits\": a restored centre "
-		       "cannot read it again";
-	else if (a->sealed)
-		what = "it is sealed and accepts no message";
-	else if (a->foreign)
-		what = "it mirrors another stream or has sources";
-	else if (strcmp(a->storage, "file") != 0)
-		what = "it is kept in memory: a restart of the broker loses it";
-	if (*what != '\0' && strcmp(st->wrong, what) != 0)
-		log_warnx("stream %s: %s", st->name, what);
-	snprintf(st->wrong, sizeof(st->wrong), "%s", what);
-}
-
 /* The stream exists, with our limits where the broker permits them. */
 static void
 stream_found(struct stream *st, const struct api_answer *a, const char *kept)
@@ -215,7 +215,7 @@ stream_found(struct stream *st, const struct api_answer *a, const char *kept)
 	if (st->t->kind == STREAM_OF_RUNS)
 		position_find(st, a);
 	st->end = a->last;
-	config_check(st, a, kept);
+	limits_note(st, a, kept);
 	ask(st, STEP_DELETE, "CONSUMER.DELETE", API_CONSUMER, NULL);
 }
 
@@ -261,8 +261,7 @@ update_answer(struct stream *st, const struct api_answer *a)
 		stream_found(st, a, "");
 		return;
 	}
-	snprintf(why, sizeof(why), "the broker keeps its old limits: %s",
-	    a->error);
+	snprintf(why, sizeof(why), LIMITS_KEPT "%s", a->error);
 	stream_found(st, &st->found, why);
 }
 
@@ -270,12 +269,10 @@ update_answer(struct stream *st, const struct api_answer *a)
 void
 stream_no_answer(struct stream *st)
 {
-	if (st->step == STEP_UPDATE)
-		stream_found(st, &st->found,
-		    "the broker keeps its old limits: it does not answer; add "
-		    "$JS.API.STREAM.UPDATE.* to the rights of the centre in "
-		    "accounts.conf, reload the brokers, and reload the daemon");
-	else
+	if (st->step == STEP_UPDATE) {
+		st->no_update = 1;
+		stream_found(st, &st->found, LIMITS_NO_ANSWER);
+	} else
 		stream_fail(st,
 		    "JetStream does not answer: is it enabled, and is the "
 		    "login permitted to use $JS.API and _INBOX_centre?");
@@ -293,6 +290,7 @@ reading_begins(struct stream *st)
 	st->problem[0] = '\0';
 	st->step = STEP_READ;
 	st->pull.messages = 0;
+	limits_watch(st);
 	fetch_position(st);
 	fetch_all(st->t);
 }

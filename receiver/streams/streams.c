@@ -17,7 +17,6 @@
 #include "common/record/stream_name.h"
 #include "receiver/streams/streams_private.h"
 
-#define STATES_TOKEN "n" /* begins the tokens of these streams */
 #define ON_HOLD \
 	"its runs fill its share of the spool, its messages wait in the " \
 	"stream: see `cc-slurm-adapterctl queue`, or raise spoolMaxBytes"
@@ -140,6 +139,7 @@ stream_new(struct streams *t, const char *cluster)
 	st->timer = evtimer_new(t->base, on_timer, st);
 	if (st->timer == NULL)
 		fatalx("out of memory");
+	limits_init(st);
 	t->list[t->n++] = st;
 	t->budget.streams = t->n;
 }
@@ -150,6 +150,7 @@ stream_free(struct stream *st)
 	stream_halt(st);
 	fetch_forget(st->t, st);
 	event_free(st->timer);
+	event_free(st->check);
 	free(st);
 }
 
@@ -307,6 +308,12 @@ receive_answer(struct streams *t, const struct link_message *m)
 		if (strncmp(tail, STATES_TOKEN, sizeof(STATES_TOKEN) - 1) != 0)
 			return; /* of the other streams */
 		tail += sizeof(STATES_TOKEN) - 1;
+	}
+	if (sscanf(tail, LIMITS_TOKEN "%u.%u", &index, &serial) == 2) {
+		st = by_index(t, index);
+		if (st != NULL)
+			limits_answer(st, serial, m);
+		return;
 	}
 	if (sscanf(tail, "%u.%u", &index, &serial) != 2)
 		return;

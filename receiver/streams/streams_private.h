@@ -16,6 +16,13 @@
 /* s; above the longest time until a record is durable */
 #define ACK_WAIT 150
 
+/*
+ * Begins of the tokens that name a request: for streams of states, and for the
+ * questions of limits.c.
+ */
+#define STATES_TOKEN "n"
+#define LIMITS_TOKEN "l"
+
 /* The steps of a stream until its messages are fetched. */
 enum stream_step {
 	STEP_IDLE,   /* no connection, or no submitter */
@@ -59,6 +66,10 @@ struct stream {
 	struct event *timer;	 /* of the step, or of the pull request */
 	unsigned failures;	 /* since the last message or success */
 	struct api_answer found; /* the stream before its update */
+	struct event *check;	 /* timer; while `wrong` has a text */
+	unsigned check_serial;	 /* of the last question about its limits */
+	int check_is_update;	 /* that question is an update */
+	int no_update;		 /* the broker has not answered an update */
 	char problem[256];	 /* why it is not read; "" = it is read */
 	char wrong[256];	 /* in its configuration; "" = nothing */
 	char loss[160];		 /* messages were lost; "" = none */
@@ -111,6 +122,37 @@ void stream_fail(struct stream *st, const char *why);
 void stream_answer(struct stream *st, const struct link_message *m);
 /* The limit of time of the request of the step is over. */
 void stream_no_answer(struct stream *st);
+
+/* Send a request of JetStream's API for the stream.  0, or -1: not sent. */
+int stream_request(struct stream *st, const char *what, const char *consumer,
+    const struct writer *w, const char *token);
+/* With the configuration of the stream. */
+int stream_request_config(struct stream *st, const char *what,
+    const char *token);
+
+/* limits.c: what is wrong in the configuration of the stream */
+
+/* Texts of stream.wrong; the reason of the broker follows the first one. */
+#define LIMITS_KEPT "the broker keeps its old limits: "
+#define LIMITS_NO_ANSWER \
+	LIMITS_KEPT "it does not answer; add " \
+		    "$JS.API.STREAM.UPDATE.* to the rights of the centre in " \
+		    "accounts.conf, reload the brokers, and reload the daemon"
+
+/* fatalx() when out of memory. */
+void limits_init(struct stream *st);
+/*
+ * Notes what is wrong, and logs an error that the receiver cannot correct.  kept:
+ * why the broker keeps the old limits; "" = the limits are ours.
+ */
+void limits_note(struct stream *st, const struct api_answer *a,
+    const char *kept);
+/* The stream is read: asks again later while something is wrong. */
+void limits_watch(struct stream *st);
+void limits_halt(struct stream *st);
+/* An answer to the question with this serial. */
+void limits_answer(struct stream *st, unsigned serial,
+    const struct link_message *m);
 
 /* fetch.c: pull requests and messages */
 

@@ -529,6 +529,108 @@ test_update_denied(void)
 	stop(t);
 }
 
+#define REFUSED \
+	"{\"error\":{\"code\":500,\"description\":\"insufficient storage\"}}"
+
+/* The broker refuses the limits of the first stream, which is read. */
+static struct streams *
+refused(const struct api_limits *other)
+{
+	struct streams *t = started(3, 1, 5, "\"opt_start_seq\":1,");
+
+	streams_conf(t, "[\"alpha\"]", other);
+	answer(t, next("$JS.API.STREAM.INFO"), info(1, 5));
+	answer(t, next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha"), REFUSED);
+	answer(t, next("$JS.API.CONSUMER.DELETE"), "{\"success\":true}");
+	answer(t, next("$JS.API.CONSUMER.DURABLE.CREATE"), "{}");
+	CHECK(status_of(t).ready);
+	CHECK(strstr(status_of(t).problem, "insufficient storage") != NULL);
+	return t;
+}
+
+/* A minute later the stream is asked for, and read meanwhile. */
+static struct sent *
+check_of(struct streams *t)
+{
+	struct sent *s;
+
+	CHECK(evtimer_pending(t->list[0]->check, NULL));
+	event_active(t->list[0]->check, EV_TIMEOUT, 1);
+	loop_settle(base);
+	s = next("$JS.API.STREAM.INFO.CC_RECORD_alpha");
+	CHECK(s != NULL && status_of(t).ready);
+	return s;
+}
+
+/* The update is tried again until the broker accepts it. */
+static void
+test_update_again(void)
+{
+	struct api_limits other = { 3, 86400, 1000000, 0 };
+	struct streams *t = refused(&other);
+	struct sent *s;
+
+	answer(t, check_of(t), info(1, 5));
+	s = next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha");
+	CHECK(s != NULL && strstr(s->data, "\"num_replicas\":3,") != NULL);
+	answer(t, s, REFUSED);
+	CHECK(strstr(status_of(t).problem, "insufficient storage") != NULL);
+	CHECK_INT(count(seen, "$JS.API.CONSUMER.DELETE"), 0);
+	one(t, 1);
+	CHECK_INT(n_got, 1);
+
+	answer(t, check_of(t), info(1, 5));
+	answer(t, next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha"), info(1, 5));
+	answer(t, next("$JS.API.STREAM.INFO"), info(1, 5));
+	/* the broker has answered with the limits of now */
+	answer(t, next("$JS.API.STREAM.UPDATE"), info(1, 5));
+	answer(t, next("$JS.API.CONSUMER.DELETE"), "{\"success\":true}");
+	answer(t, next("$JS.API.CONSUMER.DURABLE.CREATE"), "{}");
+	CHECK(status_of(t).ready);
+	CHECK_STR(status_of(t).problem, "");
+	CHECK(!evtimer_pending(t->list[0]->check, NULL));
+	stop(t);
+}
+
+/* An admin has changed the stream: the problem ends without a break. */
+static void
+test_limits_right(void)
+{
+	struct api_limits other = { 3, 86400, 1000000, 0 };
+	struct streams *t = refused(&other);
+	struct sent *late = check_of(t), *s;
+
+	answer(t, check_of(t), REFUSED);
+	CHECK(strstr(status_of(t).problem, "insufficient storage") != NULL);
+	s = check_of(t);
+	t->limits = limits;
+	answer(t, late, info(1, 5));
+	CHECK(strstr(status_of(t).problem, "insufficient storage") != NULL);
+	answer(t, s, info(1, 5));
+	CHECK_STR(status_of(t).problem, "");
+	CHECK(status_of(t).ready);
+	CHECK_INT(count(seen, "$JS.API.CONSUMER.DELETE"), 0);
+	CHECK_INT(count(seen, "$JS.API.STREAM.UPDATE"), 0);
+	stop(t);
+}
+
+/* The right to update was removed meanwhile: the update is not sent any more. */
+static void
+test_update_again_denied(void)
+{
+	struct api_limits other = { 3, 86400, 1000000, 0 };
+	struct streams *t = refused(&other);
+
+	answer(t, check_of(t), info(1, 5));
+	CHECK(next("$JS.API.STREAM.UPDATE") != NULL);
+	answer(t, check_of(t), info(1, 5));
+	CHECK(strstr(status_of(t).problem, "add $JS.API.STREAM.UPDATE.*") !=
+	    NULL);
+	CHECK(next("$JS.API.STREAM.UPDATE") == NULL);
+	CHECK(status_of(t).ready);
+	stop(t);
+}
+
 /* Messages that expired before they were read are counted and reported. */
 static void
 test_expired(void)
@@ -1067,7 +1169,7 @@ test_states(void)
 	/* the first messages were replaced by newer ones */
 	answer(t, s,
 	    "{\"created\":\"" CREATED "\",\"config\":{\"retention\":"
-	    "\"limits\",\"storage\":\"file\"},\"state\":{\"first_seq\":40,"
+	    "\"limits\",\"storage\":\"memory\"},\"state\":{\"first_seq\":40,"
 	    "\"last_seq\":90}}");
 	s = next("$JS.API.CONSUMER.DELETE.CC_NODES_alpha.centre");
 	CHECK(s != NULL);
@@ -1091,6 +1193,15 @@ test_states(void)
 	states(t, 56, 9);
 	CHECK_INT(count(from, "$JS.API.CONSUMER.MSG.NEXT."), 0);
 	streams_pause(t, 0);
+	/* what is wrong in its configuration is asked for again */
+	CHECK(strstr(status_of(t).problem, "kept in memory") != NULL);
+	event_active(t->list[0]->check, EV_TIMEOUT, 1);
+	loop_settle(base);
+	s = next("$JS.API.STREAM.INFO.CC_NODES_alpha");
+	CHECK(s != NULL && strncmp(s->answer, "nl", 2) == 0);
+	answer(t, s, info(1, 5));
+	CHECK(next("$JS.API.STREAM.UPDATE.CC_NODES_alpha") != NULL);
+	CHECK(status_of(t).ready);
 	/* a restarted receiver reads what the stream has */
 	streams_link(t, 0);
 	streams_link(t, 1);
@@ -1113,6 +1224,9 @@ main(void)
 	test_create();
 	test_update();
 	test_update_denied();
+	test_update_again();
+	test_limits_right();
+	test_update_again_denied();
 	test_expired();
 	test_read_elsewhere();
 	test_other_stream();

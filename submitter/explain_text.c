@@ -59,8 +59,8 @@ static const struct {
 	[HISTORY_OPTED_OUT] = { "opted-out",
 	    "the job has the word of optOutWord: it is not sent" },
 	[HISTORY_NEVER_RAN] = { "never-ran",
-	    "a prolog failed and Slurm requeued the job: this run is not "
-	    "sent" },
+	    "Slurm requeued the job before it ran (a prolog failed, a node did "
+	    "not boot, or it was preempted): this run is not sent" },
 	[HISTORY_QUARANTINED] = { "quarantined",
 	    "a process died twice while it handled the record" },
 	[HISTORY_BLOCKED] = { "blocked",

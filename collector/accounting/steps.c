@@ -2,9 +2,9 @@
 /*
  * Decides whether a run that was requeued early ran, or whether its prolog
  * failed.  The steps of the run prove it.  A batch script that was started has
- * a step with an exit status.  When slurmctld's prolog failed, there is no
- * step.  When a node's prolog failed, the step has no status.  The rows of such
- * runs wait until the steps were queried.
+ * a step with an exit status.  When slurmctld's prolog failed, or the node did
+ * not boot, there is no step.  When a node's prolog failed, the step has no
+ * status.  The rows of such runs wait until the steps were queried.
  */
 #include "config.h"
 
@@ -77,6 +77,29 @@ steps_block(const struct accounting *l, enum question_kind kind)
 }
 
 /*
+ * Does the step prove that the run ran?  The step of a run whose prolog failed on
+ * a node has no status, and Slurm calls the run requeued.  The step of another run
+ * may have neither status nor end, because its node died.
+ */
+static int
+is_step_of(const struct job_step *step, const struct job *job)
+{
+	if (step->is_run || step->start < job->key.start)
+		return 0;
+	if (job->state == END_REQUEUED)
+		return step->has_status && step->end <= job->end;
+	return step->start <= job->end;
+}
+
+/* A later run of the job, or the job that is pending again. */
+static int
+is_later_run(const struct job_step *step, const struct job *job)
+{
+	return step->is_run && step->start != job->key.start &&
+	    (step->start == 0 || step->start >= job->end);
+}
+
+/*
  * The row of a run must be there: without it the answer comes from a slurmdbd
  * that hides the run, or was restored, and a missing step proves nothing.  A
  * step with a status within the time of the run proves that the run ran.
@@ -93,12 +116,14 @@ on_line(struct span line, void *arg)
 		return 0;
 	for (i = 0; i < l->n_step_asked; i++) {
 		s = l->step_rows[i];
-		if (s->job.key.job != step.job || step.end > s->job.end)
+		if (s->job.key.job != step.job)
 			continue;
-		if (!step.is_run && step.start >= s->job.key.start)
+		if (is_step_of(&step, &s->job))
 			s->ran = RAN_YES;
-		else if (step.is_run && step.end == s->job.end &&
-		    s->ran == RAN_UNKNOWN)
+		else if (is_later_run(&step, &s->job))
+			s->followed = 1;
+		else if (step.is_run && step.has_status &&
+		    step.end == s->job.end && s->ran == RAN_UNKNOWN)
 			s->ran = RAN_NEVER;
 	}
 	return 0;

@@ -185,6 +185,8 @@ struct cluster {
 	struct idmap ambiguous; /* jobs whose texts are ambiguous */
 	struct idmap
 	    earlier; /* jobs whose earlier runs must be read from accounting first */
+	/* unconfirmed runs whose job slurmctld has shown pending again */
+	struct idmap requeued;
 	/* resized runs, by job and end of a part: start and submission */
 	struct idmap resized;
 	struct idmap resized_submit;

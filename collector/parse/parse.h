@@ -210,10 +210,11 @@ const char *sacct_lacks(const char *err, uint32_t *lacking);
 struct job_step {
 	uint64_t job;
 	int is_run;
-	int64_t start;
-	int64_t end; /* 0 = not ended */
+	int has_status; /* it has an exit status */
+	int64_t start;	/* 0 = not started */
+	int64_t end;	/* 0 = not ended */
 };
-/* Returns 0, or -1 when the row is malformed or has no exit status. */
+/* Returns 0, or -1 when the row is malformed. */
 int step_row(struct span line, struct job_step *step);
 
 /* node.c */

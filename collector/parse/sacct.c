@@ -417,9 +417,9 @@ step_row(struct span line, struct job_step *step)
 	struct span f[N + 1];
 	const char *dot;
 
-	if (delimiter_split(line, STEP_DELIMITER, f, N) != N ||
-	    f[STATUS].n == 0 || f[ID].n == 0)
+	if (delimiter_split(line, STEP_DELIMITER, f, N) != N || f[ID].n == 0)
 		return -1;
+	step->has_status = f[STATUS].n > 0;
 	dot = memchr(f[ID].p, '.', f[ID].n);
 	step->is_run = dot == NULL;
 	if (dot != NULL)

@@ -44,8 +44,8 @@ const struct job_state *state_with_reason(const struct job_state *state,
 int phase_has_devices(enum slurm_phase phase);
 
 /*
- * Tells whether a run that was requeued shortly after its start has run.  A run
- * has run if accounting has a step of it.
+ * Tells whether a run that was requeued shortly after its start, or that squeue
+ * never showed running, has run.  A run has run if accounting has a step of it.
  */
 enum ran {
 	RAN_UNKNOWN, /* its steps were not read */
@@ -64,6 +64,7 @@ struct job_snapshot {
 	int opt_out_seen;  /* the record contains the opt-out word */
 	uint32_t groups;   /* "Nodes= CPU_IDs=" groups in the record */
 	enum ran ran;
+	int followed; /* the rows of its steps have a later run of the job */
 };
 
 /* snapshot.c */

@@ -103,12 +103,15 @@ earlier_left(struct cluster *c, const struct job_snapshot *s)
 	size_t at = 0;
 
 	while ((run = open_of_job(&c->open, s->job.key.job, &at)) != NULL) {
-		if (run->flags & OPEN_LEFT)
-			continue;
 		if (s->state->phase == PHASE_PENDING ?
 			s->job.restarts <= run->restarts && run->submit != 0 &&
 			    !(run->flags & OPEN_SPOOLED) :
 			run->start >= s->job.key.start)
+			continue;
+		if (run->flags & OPEN_UNCONFIRMED)
+			(void)idmap_put(&c->requeued,
+			    run_number(run->job, run->start), NULL);
+		if (run->flags & OPEN_LEFT)
 			continue;
 		run->flags |= OPEN_LEFT;
 		run->tries = 0;
@@ -130,8 +133,10 @@ track_ended(struct cluster *c, struct open_run *run, const struct job *job,
 	put(&c->done, job->key.job, job->key.start);
 	if (start_shown != job->key.start)
 		put(&c->done, job->key.job, start_shown);
-	if (run != NULL)
-		open_remove(&c->open, run);
+	if (run == NULL)
+		return;
+	idmap_remove(&c->requeued, run_number(run->job, run->start));
+	open_remove(&c->open, run);
 }
 
 static void

@@ -66,6 +66,13 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
 	return run;
 }
 
+/*
+ * The prolog of a run that was requeued within this time may have failed.  A
+ * run that lasted longer has run; its step may lack a status because the node
+ * died.
+ */
+#define PROLOG_MAX_S 600
+
 int
 track_row_is_open(struct cluster *c, const struct job_snapshot *s)
 {
@@ -172,12 +179,58 @@ wants_parts(struct cluster *c, const struct job_snapshot *s, unsigned may)
 	    !track_row_is_open(c, s) && !settings_ignores(c->set, &s->job);
 }
 
+/*
+ * squeue never showed the run running, and accounting calls it NODE_FAIL because
+ * its node did not boot, or PREEMPTED while it was CONFIGURING.  A job that was
+ * not requeued has the same states; so has a run that ended between two polls.
+ * Slurm moves the start when the nodes are up: then the run ran.  A run of the
+ * spool may have run for long while no collector was there.
+ */
+static int
+is_unproved(const struct job *job, const struct open_run *run)
+{
+	if ((job->state != END_NODE_FAIL && job->state != END_PREEMPTED) ||
+	    run == NULL || !(run->flags & OPEN_UNCONFIRMED) ||
+	    job->end < job->key.start)
+		return 0;
+	if (job->key.start != run->start && job->key.start != run->start_now)
+		return 0;
+	return !(run->flags & OPEN_SPOOLED) ||
+	    job->end - job->key.start <= PROLOG_MAX_S;
+}
+
+/*
+ * Such a run has no step.  Slurm has requeued its job if accounting has a later
+ * run, or if slurmctld has shown the job pending, or a later run.
+ */
+static int
+is_false_start(const struct cluster *c, const struct job_snapshot *s,
+    const struct open_run *run)
+{
+	return is_unproved(&s->job, run) && s->ran == RAN_NEVER &&
+	    (s->followed ||
+		idmap_get(&c->requeued, run_number(run->job, run->start)) !=
+		    NULL);
+}
+
+/* Only slurmctld can tell whether it has requeued the job of such a run. */
+static int
+wants_slurmctld(const struct cluster *c, const struct job_snapshot *s,
+    const struct open_run *run)
+{
+	return is_unproved(&s->job, run) && s->ran == RAN_NEVER &&
+	    !is_false_start(c, s, run);
+}
+
 static enum row_result
 row_send(struct cluster *c, struct job_snapshot *s, struct open_run *run)
 {
 	struct job *job = &s->job;
 	int64_t start_shown = job->key.start;
 
+	/* The last run of a job is reported, also if it never ran. */
+	if (is_false_start(c, s, run))
+		job->state = END_REQUEUED;
 	track_end_key_set(c, job, run);
 	if (job->state == END_REQUEUED &&
 	    (s->ran == RAN_NEVER || job->end <= start_shown))
@@ -244,20 +297,16 @@ is_namesake(const struct open_run *run, const struct job *job)
 	    run->tries < DISPUTE_TRIES;
 }
 
-/*
- * The prolog of a run that was requeued within this time may have failed.  A
- * run that lasted longer has run; its step may lack a status because the node
- * died.
- */
-#define PROLOG_MAX_S 600
-
 static int
-wants_steps(const struct job_snapshot *s)
+wants_steps(const struct job_snapshot *s, const struct open_run *run)
 {
 	const struct job *job = &s->job;
 
-	return job->state == END_REQUEUED && s->ran == RAN_UNKNOWN &&
-	    job->end > job->key.start &&
+	if (s->ran != RAN_UNKNOWN)
+		return 0;
+	if (is_unproved(job, run))
+		return 1;
+	return job->state == END_REQUEUED && job->end > job->key.start &&
 	    job->end - job->key.start <= PROLOG_MAX_S;
 }
 
@@ -273,6 +322,13 @@ is_known_row(const struct cluster *c, const struct job *job,
 	int ran = done_ran(&c->done, key->job, key->start);
 
 	if (job->state == END_REQUEUED && !ran)
+		return done_has(&c->done, key->job, key->start);
+	/*
+	 * See is_false_start(): the row was sent as one that was requeued.  One of
+	 * no time can be another run of this second, and the submitter decides.
+	 */
+	if ((job->state == END_NODE_FAIL || job->state == END_PREEMPTED) &&
+	    run == NULL && job->end > key->start)
 		return done_has(&c->done, key->job, key->start);
 	return run == NULL && ran;
 }
@@ -327,10 +383,17 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, unsigned may)
 	 * A later run of the job must not be sent before a run that waits for
 	 * its steps.
 	 */
-	if (wants_steps(s) ||
+	if (wants_steps(s, run) ||
 	    (s->ran == RAN_UNKNOWN &&
 		idmap_get(&c->work.steps, job->key.job) != NULL))
 		return ROW_WANTS_STEPS;
+	if (wants_slurmctld(c, s, run)) {
+		if (may & ROW_MAY_OPEN_DETAILS)
+			return ROW_WANTS_DETAILS;
+		/* A query of the poll, or by id, reads the row, too. */
+		if (job->flags & JOB_BACKFILL)
+			return ROW_NOTHING;
+	}
 	if (wants_details(c, job, run, may))
 		return ROW_WANTS_DETAILS;
 	return row_send(c, s, run);

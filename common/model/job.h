@@ -89,7 +89,7 @@ const char *job_shared_name(enum job_shared shared);
 #define JOB_UNCONFIRMED 128u
 #define JOB_BACKFILL	256u  /* of a past range; delivered after live runs */
 #define JOB_DRY_RUN	512u  /* of a past range; not stored */
-#define JOB_NEVER_RAN	1024u /* requeued before it ran: a prolog failed */
+#define JOB_NEVER_RAN	1024u /* requeued before it ran */
 
 struct cpu_range {
 	uint32_t first;

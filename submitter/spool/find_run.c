@@ -223,7 +223,19 @@ has_run_nevertheless(struct spool *sp, const struct job *job)
 {
 	return (job->flags & JOB_HAS_START) && !(job->flags & JOB_PARTIAL) &&
 	    (job->end == 0 || job->state != END_REQUEUED) &&
-	    spool_was_false_start(sp, &job->key);
+	    spool_false_start_end(sp, &job->key) != 0;
+}
+
+/*
+ * The row of a false start that a new collector, or a backfill, reads again.
+ * Accounting calls such a run NODE_FAIL or PREEMPTED if its node did not boot, or if
+ * it was preempted in its prolog; only the first collector saw that it never ran.
+ */
+static int
+is_false_start_again(struct spool *sp, const struct job *job)
+{
+	return (job->state == END_NODE_FAIL || job->state == END_PREEMPTED) &&
+	    job->end != 0 && job->end == spool_false_start_end(sp, &job->key);
 }
 
 enum run_found
@@ -236,6 +248,8 @@ spool_search(struct spool *sp, struct job *job, struct spool_run *run,
 	*alias = 0;
 	if (found == 0) {
 		exact = spool_is_done(sp, &job->key);
+		if (exact && is_false_start_again(sp, job))
+			return FOUND_DONE;
 		if (exact && has_run_nevertheless(sp, job)) {
 			if (spool_reopen(sp, &job->key) == -1)
 				return FOUND_ERROR;

@@ -46,8 +46,8 @@ publish_again(struct spool *sp, struct spool_run *run)
 }
 
 /*
- * The run of a failed prolog is not reported: the real run would be refused as
- * a duplicate.
+ * A run that never ran, because a prolog failed or its node did not boot, is not
+ * reported: the real run would be refused as a duplicate.
  */
 int
 spool_is_false_start(const struct job *job)
@@ -70,8 +70,10 @@ spool_is_requeued_early(const struct job *job)
 static void
 log_false_start(const struct job *job)
 {
-	log_info("%s was requeued after %s because its prolog failed: the run "
-		 "is not reported",
+	log_info(
+	    "%s was requeued after %s and never ran (its prolog failed, its "
+	    "node did not boot, or it was preempted): the run is not "
+	    "reported",
 	    run_key_text(&job->key),
 	    duration_text((job->end - job->key.start) * 1000));
 }

@@ -237,12 +237,14 @@ spool_is_done(struct spool *sp, const struct run_key *key)
 	return tomb_lasted(sp, key) != NO_TOMB;
 }
 
-int
-spool_was_false_start(struct spool *sp, const struct run_key *key)
+int64_t
+spool_false_start_end(struct spool *sp, const struct run_key *key)
 {
 	int64_t lasted = tomb_lasted(sp, key);
 
-	return lasted != NO_TOMB && lasted < 0;
+	return lasted != NO_TOMB && lasted < 0 ?
+	    key->start + spool_lasted(lasted) :
+	    0;
 }
 
 /* Detects damaged bytes; does not protect against forgery. */

@@ -202,8 +202,8 @@ spool_lasted(int64_t lasted)
 }
 
 int spool_finish_false_start(struct spool *sp, struct spool_run *run);
-/* 1 when the tombstone of the run is that of a false start */
-int spool_was_false_start(struct spool *sp, const struct run_key *key);
+/* The end of the run if its tombstone is that of a false start, else 0. */
+int64_t spool_false_start_end(struct spool *sp, const struct run_key *key);
 
 /* Values in memory that a rollback restores. */
 struct tally {

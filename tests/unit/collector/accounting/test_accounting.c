@@ -1400,6 +1400,55 @@ test_steps(void)
 	}
 }
 
+/*
+ * squeue has shown the run only CONFIGURING, and accounting calls it NODE_FAIL: the
+ * steps, and whether the job was requeued.
+ */
+static const struct {
+	const char *rows; /* after the row of the run */
+	const char *said;
+} no_boot[] = {
+	/* The job is pending again, or has run again. */
+	{ "10||||Unknown||||Unknown||||0:0\n",
+	    "end 10/100-123 requeued never-ran, watermark 1000" },
+	{ "10||||1795212504||||1795212604||||0:0\n"
+	  "10.batch||||1795212504||||1795212604||||0:0\n",
+	    "end 10/100-123 requeued never-ran, watermark 1000" },
+	/* Was the job requeued?  slurmctld is queried. */
+	{ "", "" },
+	/* The batch script was started, and then the node died. */
+	{ "10.batch||||1795212454||||Unknown||||\n"
+	  "10||||Unknown||||Unknown||||0:0\n",
+	    "end 10/100-123 node_fail, watermark 1000" },
+	{ "10.batch||||1795212470||||1795212480||||\n"
+	  "10||||Unknown||||Unknown||||0:0\n",
+	    "end 10/100-123 node_fail, watermark 1000" },
+};
+
+static void
+test_no_boot(void)
+{
+	char text[STORM * 64 + 256];
+	struct open_run *run;
+	size_t i;
+
+	for (i = 0; i < sizeof(no_boot) / sizeof(no_boot[0]); i++) {
+		begin();
+		run = open_put(&c->open, 10, SIM_EPOCH + 100);
+		run->start_now = SIM_EPOCH + 100;
+		run->submit = SIM_EPOCH + 50;
+		run->flags = OPEN_UNCONFIRMED | OPEN_RESOURCES_SENT;
+		acct_poll(acct, 0);
+		sim_answer("sacct", ROW(10, "NODE_FAIL", 100, 123));
+		CHECK_STR(sim_said(), "");
+		snprintf(text, sizeof(text), "%s%s", stepless(10, 1, 100, 123),
+		    no_boot[i].rows);
+		sim_answer("sacct", text);
+		CHECK_STR(sim_said(), no_boot[i].said);
+		CHECK_INT(c->work.rows_wait, no_boot[i].said[0] == '\0');
+	}
+}
+
 static unsigned
 ends_said(const char *said)
 {
@@ -2280,6 +2329,7 @@ main(void)
 	test_kept_before_later();
 	test_second_of_three();
 	test_steps();
+	test_no_boot();
 	test_steps_full();
 	test_steps_full_waits();
 	test_steps_unsent();

@@ -15,13 +15,15 @@
 
 enum source {
 	END_OF_CASE,
-	SHOWN,	      /* scontrol shows the job */
-	SQUEUE,	      /* a row of squeue; state as %t prints it */
-	LEFT,	      /* squeue shows no run of the job any more */
-	ROW,	      /* a row of accounting */
-	ROW_MAY_ASK,  /* the same; slurmctld may be asked first */
-	ROW_RAN,      /* the same; accounting has a step of it */
-	ROW_NEVER_RAN /* the same; accounting has none */
+	SHOWN,		   /* scontrol shows the job */
+	SQUEUE,		   /* a row of squeue; state as %t prints it */
+	LEFT,		   /* squeue shows no run of the job any more */
+	ROW,		   /* a row of accounting */
+	ROW_MAY_ASK,	   /* the same; slurmctld may be asked first */
+	ROW_RAN,	   /* the same; accounting has a step of it */
+	ROW_NEVER_RAN,	   /* the same; accounting has none */
+	ROW_NEVER_RAN_ASK, /* the same; slurmctld may be asked first */
+	ROW_REPLACED	   /* the same; accounting has a later run */
 };
 
 struct step {
@@ -306,6 +308,66 @@ static const struct test_case cases[] = {
 	{ ROW_NEVER_RAN, "REQUEUED", 0, 50, 100, 110,
 	    "end 10/100-110 requeued never-ran", "" } } },
 
+	{ "a node does not boot, slurmctld shows the job pending again", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 held left" },
+	{ SHOWN, "PENDING", 1, 123, 243, 0, "", "10/100 held left" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 123, "wants-steps",
+	    "10/100 held left" },
+	{ ROW_NEVER_RAN, "NODE_FAIL", 0, 50, 100, 123,
+	    "end 10/100-123 requeued never-ran", "" } } },
+
+	{ "a node does not boot, and the job is requeued", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 123, "wants-steps", "10/100 held" },
+	{ ROW_REPLACED, "NODE_FAIL", 0, 50, 100, 123,
+	    "end 10/100-123 requeued never-ran", "" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 123, "", "" },
+	{ SHOWN, "RUNNING", 1, 123, 150, 0, "start 10/150", "10/150 runs" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 123, "", "10/150 runs" } } },
+
+	{ "preempted while it was CONFIGURING, the next run is known", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "RUNNING", 1, 106, 150, 0, "start 10/150",
+	    "10/100 held left, 10/150 runs" },
+	{ ROW, "PREEMPTED", 0, 50, 100, 106, "wants-steps",
+	    "10/100 held left, 10/150 runs" },
+	{ ROW_NEVER_RAN, "PREEMPTED", 0, 50, 100, 106,
+	    "end 10/100-106 requeued never-ran", "10/150 runs" } } },
+
+	{ "a node does not boot, the job is not requeued: reported", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 held left" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 123, "wants-steps",
+	    "10/100 held left" },
+	{ ROW_NEVER_RAN_ASK, "NODE_FAIL", 0, 50, 100, 123, "wants-details",
+	    "10/100 held left" },
+	{ ROW_NEVER_RAN, "NODE_FAIL", 0, 50, 100, 123,
+	    "end 10/100-123 node_fail", "" } } },
+
+	{ "preempted between two polls: the steps show that it ran", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ ROW, "PREEMPTED", 0, 50, 100, 106, "wants-steps", "10/100 held" },
+	{ ROW_RAN, "PREEMPTED", 0, 50, 100, 106, "end 10/100-106 preempted",
+	    "" } } },
+
+	{ "the node has booted, and fails before a poll", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ ROW, "NODE_FAIL", 0, 50, 160, 165, "end 10/160-165 node_fail",
+	    "" } } },
+
+	{ "a run that was shown running, and whose node fails", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "NODE_FAIL", 0, 50, 100, 123, "end 10/100-123 node_fail",
+	    "" } } },
+
 	{ "power-up: an unconfirmed start moves with Slurm's", NULL, {
 	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
 	    "10/100 held" },
@@ -435,8 +497,9 @@ snapshot_fill(struct job_snapshot *s, const struct step *step)
 	    (struct span) { step->state, strlen(step->state) });
 	if (step->source == ROW_RAN)
 		s->ran = RAN_YES;
-	else if (step->source == ROW_NEVER_RAN)
+	else if (step->source >= ROW_NEVER_RAN)
 		s->ran = RAN_NEVER;
+	s->followed = step->source == ROW_REPLACED;
 	job->key.job = JOB;
 	job->key.start = step->start + SIM_EPOCH;
 	job->submit = step->submit + SIM_EPOCH;
@@ -495,7 +558,8 @@ step_take(struct cluster *c, const struct step *step)
 			(void)track_snapshot(c, &s);
 		else
 			row_result(track_accounting_row(c, &s,
-			    step->source == ROW_MAY_ASK ?
+			    step->source == ROW_MAY_ASK ||
+				    step->source == ROW_NEVER_RAN_ASK ?
 				ROW_MAY_DETAILS | ROW_MAY_OPEN_DETAILS :
 				0));
 		snapshot_clear(&s);

@@ -259,6 +259,41 @@ test_requeued(void)
 	file_remove();
 }
 
+/*
+ * The node did not boot.  A new collector reads the row of the run again; it does
+ * not know that the run never ran.  A run with this start that lasted longer ran.
+ */
+static void
+test_no_boot(void)
+{
+	static const enum job_end states[] = { END_NODE_FAIL, END_PREEMPTED };
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row;
+	size_t i;
+
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		uint64_t id = 60 + i;
+
+		CHECK_INT(put_flags(sp, id, 1000, JOB_UNCONFIRMED, 0, END_NOT,
+			      &row),
+		    PUT_NEW);
+		CHECK_INT(put_flags(sp, id, 1000, JOB_NEVER_RAN, 1023,
+			      END_REQUEUED, &row),
+		    PUT_MERGED);
+		CHECK_INT(put_flags(sp, id, 1000, 0, 1023, states[i], &row),
+		    PUT_KNOWN);
+		CHECK_INT(put_flags(sp, id, 1000, JOB_BACKFILL, 1023, states[i],
+			      &row),
+		    PUT_KNOWN);
+		CHECK_INT(spool_runs(sp), i);
+		CHECK_INT(put_flags(sp, id, 1000, 0, 1500, states[i], &row),
+		    PUT_NEW);
+		CHECK_INT(state_of(sp, row, DEST_REST), START_DUE_ENDED);
+	}
+	spool_close(sp);
+	file_remove();
+}
+
 /* Accounting has the start of a false start a second later: it stays done. */
 static void
 test_false_start_moved(void)
@@ -886,6 +921,7 @@ main(void)
 	test_last_moved();
 	test_part_of_undelivered();
 	test_requeued();
+	test_no_boot();
 	test_false_start_moved();
 	test_last();
 	test_first();

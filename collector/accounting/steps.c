@@ -91,6 +91,22 @@ is_step_of(const struct job_step *step, const struct job *job)
 	return step->start <= job->end;
 }
 
+/*
+ * slurmdbd may purge steps sooner than jobs (PurgeStepAfter), the older ones first,
+ * and a site may have stored none at that time (AccountingStorageEnforce=nosteps).
+ * So a missing step proves nothing about a run that ended longer ago, unless a step
+ * of its job is there that is older, or that began within this time after the run.
+ * A report of such a run cannot harm a later one: cc-backend compares only the starts
+ * of one day.
+ */
+#define STEPS_SURE_S 86400
+
+static int
+is_old_step(const struct job_step *step, const struct job *job)
+{
+	return !step->is_run && step->start <= job->end + STEPS_SURE_S;
+}
+
 /* A later run of the job, or the job that is pending again. */
 static int
 is_later_run(const struct job_step *step, const struct job *job)
@@ -118,6 +134,7 @@ on_line(struct span line, void *arg)
 		s = l->step_rows[i];
 		if (s->job.key.job != step.job)
 			continue;
+		s->steps_stored |= is_old_step(&step, &s->job);
 		if (is_step_of(&step, &s->job))
 			s->ran = RAN_YES;
 		else if (is_later_run(&step, &s->job))
@@ -127,6 +144,22 @@ on_line(struct span line, void *arg)
 			s->ran = RAN_NEVER;
 	}
 	return 0;
+}
+
+/* The answer is complete: an old run of a job without steps counts as one that ran. */
+static void
+steps_purged(struct accounting *l)
+{
+	int64_t sure = slurm_now(l->c) - STEPS_SURE_S;
+	struct job_snapshot *s;
+	unsigned i;
+
+	for (i = 0; i < l->n_step_asked; i++) {
+		s = l->step_rows[i];
+		if (s->ran == RAN_NEVER && s->job.end < sure &&
+		    !s->steps_stored)
+			s->ran = RAN_YES;
+	}
 }
 
 /* Seconds until the next query after an answer that is late or lacks a run */
@@ -315,6 +348,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 		l->steps_most *= 2;
 		if (l->steps_most >= STEP_ROWS_MAX)
 			l->steps_most = 0;
+		steps_purged(l);
 		steps_answered(l, 0);
 	} else {
 		query_failed(l->c, &l->c->dbd, "sacct", end);

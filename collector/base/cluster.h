@@ -101,6 +101,7 @@ struct slurm {
 	int private_jobs;	/* PrivateData has jobs */
 	int private_nodes;	/* PrivateData has nodes */
 	int accounting;		/* Slurm has slurmdbd */
+	int no_steps;		/* slurmdbd gets no steps */
 	int64_t min_job_age;	/* seconds that slurmctld keeps an ended job */
 	uint32_t limit_bucket;	/* of requests by user; 0 = there is no limit */
 	uint32_t limit_rate;	/* tokens that are refilled */

@@ -65,6 +65,7 @@ struct job_snapshot {
 	uint32_t groups;   /* "Nodes= CPU_IDs=" groups in the record */
 	enum ran ran;
 	int followed; /* the rows of its steps have a later run of the job */
+	int steps_stored; /* they have a step of the job of about that time */
 };
 
 /* snapshot.c */

@@ -162,6 +162,9 @@ slurm_config_line(struct slurm *slurm, struct span line)
 		limit_read(slurm, v);
 	else if (span_is(key, "MinJobAge"))
 		slurm->min_job_age = job_age(v);
+	else if (span_is(key, "AccountingStorageEnforce"))
+		slurm->no_steps = token_find(v, "nosteps") != NULL ||
+		    token_find(v, "nojobs") != NULL;
 	else if (span_is(key, "AccountingStorageType"))
 		slurm->accounting = token_find(v, "slurmdbd") != NULL;
 }

@@ -298,11 +298,13 @@ is_namesake(const struct open_run *run, const struct job *job)
 }
 
 static int
-wants_steps(const struct job_snapshot *s, const struct open_run *run)
+wants_steps(const struct cluster *c, const struct job_snapshot *s,
+    const struct open_run *run)
 {
 	const struct job *job = &s->job;
 
-	if (s->ran != RAN_UNKNOWN)
+	/* Without steps in accounting nothing proves that a run did not run. */
+	if (s->ran != RAN_UNKNOWN || c->slurm.no_steps)
 		return 0;
 	if (is_unproved(job, run))
 		return 1;
@@ -383,7 +385,7 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, unsigned may)
 	 * A later run of the job must not be sent before a run that waits for
 	 * its steps.
 	 */
-	if (wants_steps(s, run) ||
+	if (wants_steps(c, s, run) ||
 	    (s->ran == RAN_UNKNOWN &&
 		idmap_get(&c->work.steps, job->key.job) != NULL))
 		return ROW_WANTS_STEPS;

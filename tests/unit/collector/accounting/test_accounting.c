@@ -1401,6 +1401,47 @@ test_steps(void)
 }
 
 /*
+ * A requeued run that ended two days ago, and a step of its job.  slurmdbd may have
+ * purged the steps of that time.
+ */
+static const struct {
+	int64_t from; /* SIM_NEVER = there is no step */
+	const char *said;
+} purged[] = {
+	{ SIM_NEVER, "end 10/100-105 requeued" },
+	/* More than a day later: the purge may have reached the run. */
+	{ 105 + DAY + 1, "end 10/100-105 requeued" },
+	{ 105 + DAY, "end 10/100-105 requeued never-ran" },
+	{ 50, "end 10/100-105 requeued never-ran" },
+	{ 101, "end 10/100-105 requeued" },
+};
+
+static void
+test_steps_purged(void)
+{
+	char text[STORM * 64 + 256];
+	size_t i;
+
+	for (i = 0; i < sizeof(purged) / sizeof(purged[0]); i++) {
+		begin();
+		sim_pass(2 * DAY);
+		acct_poll(acct, 0);
+		sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+		CHECK_STR(sim_said(), "");
+		snprintf(text, sizeof(text), "%s", stepless(10, 1, 100, 105));
+		if (purged[i].from != SIM_NEVER)
+			snprintf(text + strlen(text), 256,
+			    "10.batch||||%lld||||%lld||||0:0\n",
+			    (long long)purged[i].from + SIM_EPOCH,
+			    (long long)purged[i].from + 2 + SIM_EPOCH);
+		sim_answer("sacct", text);
+		snprintf(text, sizeof(text), "%s", sim_said());
+		text[strcspn(text, ",")] = '\0';
+		CHECK_STR(text, purged[i].said);
+	}
+}
+
+/*
  * squeue has shown the run only CONFIGURING, and accounting calls it NODE_FAIL: the
  * steps, and whether the job was requeued.
  */
@@ -2329,6 +2370,7 @@ main(void)
 	test_kept_before_later();
 	test_second_of_three();
 	test_steps();
+	test_steps_purged();
 	test_no_boot();
 	test_steps_full();
 	test_steps_full_waits();

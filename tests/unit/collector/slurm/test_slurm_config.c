@@ -63,6 +63,14 @@ test_config_words(void)
 	config_line(&s, "MinJobAge               = 0 sec");
 	CHECK_INT(s.min_job_age, 86400);
 	CHECK_INT(s.accounting, 0);
+	config_line(&s, "AccountingStorageEnforce = associations,limits");
+	CHECK_INT(s.no_steps, 0);
+	config_line(&s, "AccountingStorageEnforce = associations,nosteps");
+	CHECK_INT(s.no_steps, 1);
+	config_line(&s, "AccountingStorageEnforce = none");
+	CHECK_INT(s.no_steps, 0);
+	config_line(&s, "AccountingStorageEnforce = nojobs,nosteps");
+	CHECK_INT(s.no_steps, 1);
 	CHECK_INT(s.limit_bucket, 0);
 	config_line(&s,
 	    "SlurmctldParameters     = idle_on_node_suspend,"

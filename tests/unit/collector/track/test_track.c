@@ -91,6 +91,12 @@ catching_up(struct cluster *c)
 }
 
 static void
+without_steps(struct cluster *c)
+{
+	c->slurm.no_steps = 1;
+}
+
+static void
 without_accounting(struct cluster *c)
 {
 	c->caught_up = 0;
@@ -232,6 +238,13 @@ static const struct test_case cases[] = {
 	{ "the steps show that the requeued run ran", NULL, {
 	{ ROW_RAN, "REQUEUED", 0, 50, 100, 105, "end 10/100-105 requeued",
 	    "" } } },
+
+	{ "accounting has no steps: the requeued run is reported",
+	    without_steps, {
+	{ ROW, "REQUEUED", 0, 50, 100, 105, "end 10/100-105 requeued", "" },
+	{ ROW, "REQUEUED", 0, 50, 100, 105, "", "" },
+	{ ROW, "REQUEUED", 0, 50, 200, 200,
+	    "end 10/200-200 requeued never-ran", "" } } },
 
 	{ "a requeued run of 600 s may have had a prolog only", NULL, {
 	{ ROW, "REQUEUED", 0, 50, 100, 700, "wants-steps", "" } } },

@@ -137,11 +137,11 @@ on_line(struct span line, void *arg)
 		s->steps_stored |= is_old_step(&step, &s->job);
 		if (is_step_of(&step, &s->job))
 			s->ran = RAN_YES;
-		else if (is_later_run(&step, &s->job))
+		else if (step.is_run && step.end == s->job.end) {
+			if (step.has_status && s->ran == RAN_UNKNOWN)
+				s->ran = RAN_NEVER;
+		} else if (is_later_run(&step, &s->job))
 			s->followed = 1;
-		else if (step.is_run && step.has_status &&
-		    step.end == s->job.end && s->ran == RAN_UNKNOWN)
-			s->ran = RAN_NEVER;
 	}
 	return 0;
 }

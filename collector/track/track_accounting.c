@@ -73,6 +73,35 @@ open_of_row(struct cluster *c, const struct job_snapshot *s)
  */
 #define PROLOG_MAX_S 600
 
+/*
+ * Slurm 22.05 can write the end of a run without its start, when an array task is
+ * requeued some seconds after the start: the row gets the start of the open run of
+ * this submission.  A job that was cancelled while it was pending has no hosts.
+ */
+static void
+start_of_open(struct cluster *c, struct job_snapshot *s)
+{
+	struct job *job = &s->job;
+	struct open_run *run, *found = NULL;
+	size_t at = 0;
+
+	if (s->state->phase != PHASE_ENDED || job->key.start != 0 ||
+	    job->submit <= 0 || job->n_hosts == 0)
+		return;
+	while ((run = open_of_job(&c->open, job->key.job, &at)) != NULL) {
+		if ((int64_t)run->submit != job->submit ||
+		    run->start_now > job->end)
+			continue;
+		if (found != NULL)
+			return;
+		found = run;
+	}
+	if (found == NULL)
+		return;
+	job->key.start = found->start_now;
+	s->never = 0;
+}
+
 int
 track_row_is_open(struct cluster *c, const struct job_snapshot *s)
 {
@@ -356,8 +385,10 @@ track_accounting_row(struct cluster *c, struct job_snapshot *s, unsigned may)
 {
 	struct job *job = &s->job;
 	struct open_run *run;
-	int parts = wants_parts(c, s, may);
+	int parts;
 
+	start_of_open(c, s);
+	parts = wants_parts(c, s, may);
 	if (parts && s->state->phase == PHASE_RESIZED)
 		return ROW_WANTS_PARTS;
 	part_begin(c, s);

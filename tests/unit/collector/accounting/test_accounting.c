@@ -1441,6 +1441,45 @@ test_steps_purged(void)
 	}
 }
 
+static void
+open_add(int64_t start)
+{
+	struct open_run *run = open_put(&c->open, 10, SIM_EPOCH + start);
+
+	run->start_now = (uint32_t)(SIM_EPOCH + start);
+	run->submit = SIM_EPOCH + 50;
+	run->flags = OPEN_RESOURCES_SENT;
+}
+
+/* The row of an open run lacks the start, which its row among the steps lacks, too. */
+static void
+test_start_missing(void)
+{
+	int ran;
+
+	for (ran = 0; ran < 2; ran++) {
+		begin();
+		open_add(100);
+		acct_poll(acct, 0);
+		sim_answer("sacct", ROW(10, "REQUEUED", SIM_NEVER, 105));
+		CHECK_STR(sim_said(), "");
+		sim_answer("sacct",
+		    ran ? "10||||None||||1795212459||||0:0\n"
+			  "10.batch||||1795212455||||1795212459||||0:15\n" :
+			  "10||||None||||1795212459||||0:0\n");
+		CHECK_STR(sim_said(),
+		    ran ? "end 10/100-105 requeued, watermark 1000" :
+			  "end 10/100-105 requeued never-ran, watermark 1000");
+	}
+	/* Two open runs of this submission: the row may be of either. */
+	begin();
+	open_add(100);
+	open_add(102);
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "REQUEUED", SIM_NEVER, 105));
+	CHECK_STR(sim_said(), "watermark 1000");
+}
+
 /*
  * squeue has shown the run only CONFIGURING, and accounting calls it NODE_FAIL: the
  * steps, and whether the job was requeued.
@@ -1470,15 +1509,13 @@ static void
 test_no_boot(void)
 {
 	char text[STORM * 64 + 256];
-	struct open_run *run;
 	size_t i;
 
 	for (i = 0; i < sizeof(no_boot) / sizeof(no_boot[0]); i++) {
 		begin();
-		run = open_put(&c->open, 10, SIM_EPOCH + 100);
-		run->start_now = SIM_EPOCH + 100;
-		run->submit = SIM_EPOCH + 50;
-		run->flags = OPEN_UNCONFIRMED | OPEN_RESOURCES_SENT;
+		open_add(100);
+		open_find(&c->open, 10, SIM_EPOCH + 100)
+		    ->flags |= OPEN_UNCONFIRMED;
 		acct_poll(acct, 0);
 		sim_answer("sacct", ROW(10, "NODE_FAIL", 100, 123));
 		CHECK_STR(sim_said(), "");
@@ -2372,6 +2409,7 @@ main(void)
 	test_steps();
 	test_steps_purged();
 	test_no_boot();
+	test_start_missing();
 	test_steps_full();
 	test_steps_full_waits();
 	test_steps_unsent();

@@ -20,6 +20,7 @@ enum source {
 	LEFT,		   /* squeue shows no run of the job any more */
 	ROW,		   /* a row of accounting */
 	ROW_MAY_ASK,	   /* the same; slurmctld may be asked first */
+	ROW_NO_HOSTS,	   /* the same; the job has no hosts */
 	ROW_RAN,	   /* the same; accounting has a step of it */
 	ROW_NEVER_RAN,	   /* the same; accounting has none */
 	ROW_NEVER_RAN_ASK, /* the same; slurmctld may be asked first */
@@ -494,6 +495,28 @@ static const struct test_case cases[] = {
 	{ SHOWN, "RUNNING", 1, 250, 400, 0, "start 10/400",
 	    "10/400 runs" } } },
 
+	{ "an ended row without a start is the end of the open run", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "REQUEUED", 0, 50, -SIM_EPOCH, 104, "wants-steps",
+	    "10/100 runs left" },
+	{ ROW_RAN, "REQUEUED", 0, 50, -SIM_EPOCH, 104,
+	    "end 10/100-104 requeued", "" },
+	{ ROW, "REQUEUED", 0, 50, -SIM_EPOCH, 104, "", "" } } },
+
+	{ "the same of another submission, or before the start", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW, "REQUEUED", 0, 60, -SIM_EPOCH, 904, "", "10/100 runs left" },
+	{ ROW, "REQUEUED", 0, 50, -SIM_EPOCH, 90, "",
+	    "10/100 runs left" } } },
+
+	{ "cancelled while it was pending again: it has no hosts", NULL, {
+	{ SHOWN, "RUNNING", 0, 50, 100, 0, "start 10/100", "10/100 runs" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 runs left" },
+	{ ROW_NO_HOSTS, "CANCELLED", 0, 50, -SIM_EPOCH, 904, "",
+	    "10/100 runs left" } } },
+
 	{ "a job that has never had a start is no run", NULL, {
 	{ SHOWN, "CANCELLED", 0, 50, -SIM_EPOCH, 500, "", "" },
 	{ ROW, "CANCELLED", 0, 50, -SIM_EPOCH, 500, "", "" } } },
@@ -522,7 +545,12 @@ snapshot_fill(struct job_snapshot *s, const struct step *step)
 	job->flags = JOB_HAS_START;
 	job->partition = strdup("main");
 	job->user = strdup("labalice");
-	job_add_host(job, "node1");
+	if (step->source != ROW_NO_HOSTS)
+		job_add_host(job, "node1");
+	/* As the reader of sacct sets it. */
+	if (step->source >= ROW)
+		s->never = s->state->phase == PHASE_ENDED &&
+		    (job->n_hosts == 0 || job->key.start == 0);
 }
 
 static void

@@ -117,8 +117,7 @@ is_later_run(const struct job_step *step, const struct job *job)
 
 /*
  * The row of a run must be there: without it the answer comes from a slurmdbd
- * that hides the run, or was restored, and a missing step proves nothing.  A
- * step with a status within the time of the run proves that the run ran.
+ * that hides the run, or was restored, and a missing step proves nothing.
  */
 static int
 on_line(struct span line, void *arg)

@@ -41,6 +41,7 @@ receiver_streams_libstreams_a_SOURCES = \
 	receiver/streams/api.h \
 	receiver/streams/fetch.c \
 	receiver/streams/limits.c \
+	receiver/streams/request.c \
 	receiver/streams/step.c \
 	receiver/streams/streams.c \
 	receiver/streams/streams.h \

@@ -110,33 +110,31 @@ info_answer(struct stream *st, const struct api_answer *a)
 		log_notice("stream %s has the configured limits now", st->name);
 }
 
-static void
+static int
 update_answer(struct stream *st, const struct api_answer *a)
 {
 	char why[256];
 
 	st->check_is_update = 0;
 	if (a->code == 0 && a->created != 0) {
-		/* As after each update, with a new consumer. */
 		log_notice("stream %s has the configured limits now", st->name);
-		stream_halt(st);
-		stream_start(st);
-		return;
+		return 1;
 	}
 	snprintf(why, sizeof(why), LIMITS_KEPT "%s", a->error);
 	limits_note(st, &st->found, why);
+	return 0;
 }
 
-void
+int
 limits_answer(struct stream *st, unsigned serial, const struct link_message *m)
 {
 	struct api_answer a;
 
 	if (serial != st->check_serial || m->status != 0 ||
 	    api_answer_read(&a, m->data, m->len) == -1)
-		return;
+		return 0;
 	if (st->check_is_update)
-		update_answer(st, &a);
-	else
-		info_answer(st, &a);
+		return update_answer(st, &a);
+	info_answer(st, &a);
+	return 0;
 }

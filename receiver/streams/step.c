@@ -18,35 +18,7 @@
 #define ANSWER_MS    10000 /* limit of a request; it may elect a leader */
 #define RETRY_MS     1000  /* first wait after a failure */
 #define RETRY_MS_MAX 60000
-#define REQUEST_MAX  4096 /* bytes */
 #define NOT_THERE    404
-
-int
-stream_request(struct stream *st, const char *what, const char *consumer,
-    const struct writer *w, const char *token)
-{
-	char subject[API_SUBJECT_MAX + 64];
-
-	snprintf(subject, sizeof(subject), "$JS.API.%s.%s%s%s", what, st->name,
-	    consumer != NULL ? "." : "", consumer != NULL ? consumer : "");
-	if (w != NULL && wr_end(w) == -1)
-		return -1;
-	return link_publish(st->t->link, subject, token,
-	    w != NULL ? w->buf : NULL, w != NULL ? w->len : 0);
-}
-
-int
-stream_request_config(struct stream *st, const char *what, const char *token)
-{
-	struct writer w;
-	int rc;
-
-	wr_init(&w, REQUEST_MAX);
-	api_stream_config(&w, st->name, st->subject, &st->t->limits);
-	rc = stream_request(st, what, NULL, &w, token);
-	wr_clear(&w);
-	return rc;
-}
 
 /* The request of a step was sent: rc. */
 static void
@@ -114,7 +86,7 @@ ask_consumer(struct stream *st)
 {
 	struct writer w;
 
-	wr_init(&w, REQUEST_MAX);
+	wr_init(&w, API_REQUEST_MAX);
 	api_consumer_config(&w, st->name, st->window.taken + 1, ACK_PENDING,
 	    ACK_WAIT);
 	ask(st, STEP_CONSUMER, "CONSUMER.DURABLE.CREATE", API_CONSUMER, &w);

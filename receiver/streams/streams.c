@@ -311,8 +311,10 @@ receive_answer(struct streams *t, const struct link_message *m)
 	}
 	if (sscanf(tail, LIMITS_TOKEN "%u.%u", &index, &serial) == 2) {
 		st = by_index(t, index);
-		if (st != NULL)
-			limits_answer(st, serial, m);
+		if (st != NULL && limits_answer(st, serial, m)) {
+			stream_halt(st);
+			stream_start(st);
+		}
 		return;
 	}
 	if (sscanf(tail, "%u.%u", &index, &serial) != 2)

@@ -23,6 +23,8 @@
 #define STATES_TOKEN "n"
 #define LIMITS_TOKEN "l"
 
+#define API_REQUEST_MAX 4096 /* bytes of a request of JetStream's API */
+
 /* The steps of a stream until its messages are fetched. */
 enum stream_step {
 	STEP_IDLE,   /* no connection, or no submitter */
@@ -123,7 +125,7 @@ void stream_answer(struct stream *st, const struct link_message *m);
 /* The limit of time of the request of the step is over. */
 void stream_no_answer(struct stream *st);
 
-/* Send a request of JetStream's API for the stream.  0, or -1: not sent. */
+/* request.c: send a request of JetStream's API for the stream.  0, or -1. */
 int stream_request(struct stream *st, const char *what, const char *consumer,
     const struct writer *w, const char *token);
 /* With the configuration of the stream. */
@@ -150,8 +152,11 @@ void limits_note(struct stream *st, const struct api_answer *a,
 /* The stream is read: asks again later while something is wrong. */
 void limits_watch(struct stream *st);
 void limits_halt(struct stream *st);
-/* An answer to the question with this serial. */
-void limits_answer(struct stream *st, unsigned serial,
+/*
+ * An answer to the question with this serial.  Returns 1 when the broker has taken
+ * our limits: begin again, as after each update, with a new consumer.
+ */
+int limits_answer(struct stream *st, unsigned serial,
     const struct link_message *m);
 
 /* fetch.c: pull requests and messages */

@@ -188,6 +188,8 @@ fuzz_receiver_messages_SOURCES = tests/fuzz/fuzz_receiver_messages.c \
 	receiver/report.c \
 	receiver/streams/api.c \
 	receiver/streams/fetch.c \
+	receiver/streams/limits.c \
+	receiver/streams/request.c \
 	receiver/streams/step.c \
 	receiver/streams/streams.c
 fuzz_receiver_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)

@@ -61,9 +61,12 @@ role_of(const char *name)
 	return ROLE_PARSER;
 }
 
+pid_t __wrap_process_spawn(const char *path, char *const argv[],
+    char *const envp[], int fd, int log);
+
 pid_t
-process_spawn(const char *path, char *const argv[], char *const envp[], int fd,
-    int log)
+__wrap_process_spawn(const char *path, char *const argv[], char *const envp[],
+    int fd, int log)
 {
 	struct process *p = &processes[role_of(argv[0])];
 

@@ -275,6 +275,7 @@ fuzz_supervisor_messages_SOURCES = tests/fuzz/fuzz_supervisor_messages.c \
 	tests/fuzz/frames.h $(fuzz_lifetime)
 fuzz_supervisor_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(JANSSON_CFLAGS)
 fuzz_supervisor_messages_LDFLAGS = $(fuzz_lifetime_link) -Wl,--wrap=kill \
+	-Wl,--wrap=process_spawn \
 	-Wl,--wrap=clock_ms,--wrap=clock_left,--wrap=accept4 \
 	-Wl,--wrap=sockets_hook_repair,--wrap=resolver_files_send \
 	-Wl,--wrap=resolver_files_check,--wrap=path_watch_new

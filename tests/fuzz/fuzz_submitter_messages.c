@@ -31,6 +31,7 @@ int submitter_main(int argc, char **argv);
 #define FIRED_MAX    200       /* timers that one message lets fire */
 #define TURNS	     8	       /* of the loop, until the channel is empty */
 #define CLOCK_BEGIN  3600000   /* ms */
+#define LEASE_MS_MAX 300000    /* of natsLeaseTime */
 #define FAR_AWAY     100000000 /* s: libevent itself fires no timer */
 
 #define BY_RECEIVER 1u
@@ -592,11 +593,14 @@ nodes_are_valid(struct reader r)
 static int
 is_valid(const struct msg_header *h, struct reader r, unsigned choice)
 {
+	int64_t until;
+
 	switch (h->type) {
 	case MSG_CONTROLLER_ROLE:
 		return rd_u8(&r) <= 1;
 	case MSG_ACTIVE_UNTIL:
-		return rd_i64(&r) >= 0;
+		until = rd_i64(&r);
+		return until >= 0 && until <= clock_at + LEASE_MS_MAX;
 	case MSG_DRAIN:
 		return 1;
 	case MSG_SLURM_TIMES:

@@ -26,6 +26,7 @@ file_text(const char *path, size_t max, size_t *len, unsigned *mode,
 	return exact_string(file, file_len);
 }
 
+/* What migrate.c reads and writes. */
 #undef stdout
 #undef stderr
 #define stdout				 result

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of natsCredsFile and natsNKeySeedFile.  The first byte selects whether
- * a seed, whose bytes are the next ones, gets its checksum here and is put into the
- * text at a place that these bytes select.  The first valid seed is found, and no
- * other text; the public key of a seed has its form; the JWT is one word of the text.
- * Before the search each part of the text is a copy of exact size.
+ * The files of natsCredsFile and natsNKeySeedFile.  The first byte selects whether the
+ * next bytes become a seed, with its prefix and its checksum, because no input guesses
+ * one; a byte behind them selects its place in the rest of the text.  A valid seed is
+ * found, and no other text; its public key is that of a second writer; the JWT is one
+ * word of the text.
  */
 #include "config.h"
 
@@ -89,22 +89,37 @@ text_make(const uint8_t *p, size_t n, char *out)
 	*out = '\0';
 }
 
-/* The bytes of the input, with the prefix and the checksum of a seed. */
+/* n bytes with the checksum behind them, as text. */
 static void
-seed_make(const uint8_t *p, size_t n, char seed[NKEY_SEED_LEN + 1])
+key_make(uint8_t *raw, size_t n, char *text)
 {
-	uint8_t raw[RAW_BYTES] = { 0 };
-	uint16_t sum;
+	uint16_t sum = checksum(raw, n);
 
-	memcpy(raw, p, n < RAW_BYTES - 2 ? n : RAW_BYTES - 2);
-	raw[0] = (uint8_t)(18 << 3 | (raw[0] & 7));
-	sum = checksum(raw, RAW_BYTES - 2);
-	raw[RAW_BYTES - 2] = (uint8_t)sum;
-	raw[RAW_BYTES - 1] = (uint8_t)(sum >> 8);
-	text_make(raw, RAW_BYTES, seed);
+	raw[n] = (uint8_t)sum;
+	raw[n + 1] = (uint8_t)(sum >> 8);
+	text_make(raw, n + 2, text);
 }
 
-/* The checksum over a key and its own checksum is not 0: it is swapped. */
+/*
+ * The bytes of the input, with the prefix and the checksum of a seed, and its public
+ * key: the type of the seed is in the last 3 bits of one byte and in 5 of the next.
+ */
+static void
+seed_make(const uint8_t *p, char seed[NKEY_SEED_LEN + 1],
+    char public[NKEY_PUBLIC_MAX])
+{
+	uint8_t raw[RAW_BYTES], key[1 + KEY_BYTES + 2];
+	size_t i;
+
+	memcpy(raw, p, RAW_BYTES - 2);
+	raw[0] = (uint8_t)(18 << 3 | (raw[0] & 7));
+	key_make(raw, RAW_BYTES - 2, seed);
+	key[0] = (uint8_t)(raw[0] << 5 | raw[1] >> 3);
+	for (i = 0; i < KEY_BYTES; i++)
+		key[1 + i] = (uint8_t)~raw[2 + i];
+	key_make(key, 1 + KEY_BYTES, public);
+}
+
 static void
 public_holds(const char *seed)
 {
@@ -116,7 +131,6 @@ public_holds(const char *seed)
 	HOLDS(strlen(public) == 56);
 	for (i = 0; i < 56; i++)
 		HOLDS(strchr(alphabet, public[i]) != NULL);
-	HOLDS(public[0] == seed[1] || strchr(alphabet, seed[1]) != NULL);
 }
 
 static int
@@ -134,11 +148,11 @@ is_word(const char *text, size_t n, const char *word)
 }
 
 static void
-text_holds(const char *text, size_t n, const char *made)
+text_holds(const char *text, size_t n, int has_seed)
 {
 	char *seed = nkey_find(text, n), *jwt, *second;
 
-	if (made != NULL)
+	if (has_seed)
 		HOLDS(seed != NULL);
 	if (seed != NULL) {
 		HOLDS(strlen(seed) == NKEY_SEED_LEN && is_word(text, n, seed));
@@ -154,40 +168,47 @@ text_holds(const char *text, size_t n, const char *made)
 	secret_free(seed);
 }
 
+/* The seed in a line of its own, behind some bytes of the text. */
+static void
+made_holds(const uint8_t *raw, const uint8_t *p, size_t n)
+{
+	char seed[NKEY_SEED_LEN + 1], want[NKEY_PUBLIC_MAX],
+	    public[NKEY_PUBLIC_MAX], *text;
+	size_t at = n > 0 ? p[0] % (n + 1) : 0, len = n + NKEY_SEED_LEN + 2;
+
+	seed_make(raw, seed, want);
+	HOLDS(nkey_public(seed, public, sizeof(public)) == 0);
+	HOLDS(strcmp(public, want) == 0);
+	text = malloc(len);
+	HOLDS(text != NULL);
+	if (n > 0) {
+		memcpy(text, p, at);
+		memcpy(text + at + NKEY_SEED_LEN + 2, p + at, n - at);
+	}
+	text[at] = text[at + 1 + NKEY_SEED_LEN] = '\n';
+	memcpy(text + at + 1, seed, NKEY_SEED_LEN);
+	text_holds(text, len, 1);
+	free(text);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char made[NKEY_SEED_LEN + 1], *text, *copy;
-	size_t at;
+	char *text, public[NKEY_PUBLIC_MAX];
 
 	fuzz_quiet();
-	if (n < 1 + RAW_BYTES)
+	if (n < 1)
 		return 0;
-	copy = exact_string(bytes + 1, n - 1);
-	if (nkey_public(copy, made, 0) != -1)
-		HOLDS(0);
-	if ((bytes[0] & 1) == 0) {
-		free(copy);
-		copy = exact(bytes + 1, n - 1);
-		text_holds(copy, n - 1, NULL);
-		free(copy);
+	if ((bytes[0] & 1) && n > RAW_BYTES) {
+		made_holds(bytes + 1, bytes + 1 + RAW_BYTES, n - 1 - RAW_BYTES);
 		return 0;
 	}
-	free(copy);
-	seed_make(bytes + 1, RAW_BYTES, made);
-	bytes += 1 + RAW_BYTES;
-	n -= 1 + RAW_BYTES;
-	at = n > 0 ? bytes[0] % (n + 1) : 0;
-	text = malloc(n + sizeof(made) + 1);
-	HOLDS(text != NULL);
-	memcpy(text, bytes, at);
-	text[at] = '\n';
-	memcpy(text + at + 1, made, NKEY_SEED_LEN);
-	text[at + 1 + NKEY_SEED_LEN] = '\n';
-	memcpy(text + at + 2 + NKEY_SEED_LEN, bytes + at, n - at);
-	copy = exact(text, n + 2 + NKEY_SEED_LEN);
-	text_holds(copy, n + 2 + NKEY_SEED_LEN, made);
-	free(copy);
+	text = exact(bytes + 1, n - 1);
+	text_holds(text, n - 1, 0);
+	free(text);
+	text = exact_string(bytes + 1, n - 1);
+	if (nkey_public(text, public, sizeof(public)) == 0)
+		HOLDS(strlen(text) == NKEY_SEED_LEN);
 	free(text);
 	return 0;
 }

@@ -174,24 +174,12 @@ fuzz_node_json_LDADD = $(RECORD_LIBS)
 # It includes receiver/main.c, and has its own link to NATS.
 fuzz_receiver_messages_SOURCES = tests/fuzz/fuzz_receiver_messages.c \
 	tests/fuzz/frames.h $(fuzz_lifetime) \
-	receiver/asks/asks.c \
-	receiver/base/budget.c \
-	receiver/base/window.c \
-	receiver/check.c \
-	receiver/check_lease.c \
-	receiver/intake/intake.c \
-	receiver/lease/bucket.c \
-	receiver/lease/lease.c \
-	receiver/lease/lease_json.c \
-	receiver/orders.c \
-	receiver/release.c \
-	receiver/report.c \
-	receiver/streams/api.c \
-	receiver/streams/fetch.c \
-	receiver/streams/limits.c \
-	receiver/streams/request.c \
-	receiver/streams/step.c \
-	receiver/streams/streams.c
+	$(receiver_asks_libasks_a_SOURCES) \
+	$(receiver_base_libbase_a_SOURCES) \
+	$(receiver_intake_libintake_a_SOURCES) \
+	$(receiver_lease_liblease_a_SOURCES) \
+	$(receiver_libreceiver_a_SOURCES) \
+	$(receiver_streams_libstreams_a_SOURCES)
 fuzz_receiver_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_receiver_messages_LDFLAGS = $(fuzz_lifetime_link)
 fuzz_receiver_messages_LDADD = $(WORKER_LIBS) $(COMMON_NATS_LIBS)

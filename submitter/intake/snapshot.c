@@ -80,17 +80,7 @@ batch_send(struct channel *c, struct batch *batch, int last)
 	batch->n = 0;
 }
 
-static void
-batches_send(struct channel *c, struct open_walk *walk)
-{
-	batch_send(c, &walk->plain, 0);
-	batch_send(c, &walk->script_due, 0);
-}
-
-/*
- * Sends the runs in the first n states, and those that no destination gets: only
- * their end removes these from the spool.  held: see struct open_walk.
- */
+/* Sends the runs in the first n states; held: see struct open_walk. */
 static void
 open_runs_walk(struct spool *sp, struct channel *c, struct open_walk *walk,
     unsigned held, unsigned n)
@@ -108,12 +98,11 @@ open_runs_walk(struct spool *sp, struct channel *c, struct open_walk *walk,
 	for (i = 0; i < n; i++) {
 		memset(&after, 0, sizeof(after));
 		while (spool_each(sp, dest, states[i], &after, SPOOL_PAGE,
-			   run_add, walk) > 0)
-			batches_send(c, walk);
+			   run_add, walk) > 0) {
+			batch_send(c, &walk->plain, 0);
+			batch_send(c, &walk->script_due, 0);
+		}
 	}
-	memset(&after, 0, sizeof(after));
-	while (spool_each_unsent(sp, &after, SPOOL_PAGE, run_add, walk) > 0)
-		batches_send(c, walk);
 }
 
 /*

@@ -582,23 +582,6 @@ test_script_due(void)
 	end();
 }
 
-/* A run that is not sent keeps its row until the collector reports its end. */
-static void
-test_unsent(void)
-{
-	uint64_t none[8] = { 0 }, all[8] = { 0 };
-
-	begin("[\"alpha\"]");
-	open_read(none);
-	script_record(2, NULL, JOB_HAS_START | JOB_OPTED_OUT);
-	script_record(4, NULL, JOB_HAS_START | JOB_OPTED_OUT | JOB_UNCONFIRMED);
-	intake_peer(s.intake, collector);
-	open_read(all);
-	CHECK_INT(all[0], 2);
-	CHECK_INT(all[OPEN_RUNS_UNCONFIRMED], 4);
-	end();
-}
-
 /* At the centre of a fan-in. */
 static void
 test_stream_position(void)
@@ -905,7 +888,6 @@ main(void)
 	test_watermark();
 	test_inflight();
 	test_script_due();
-	test_unsent();
 	test_stream_position();
 	test_share();
 	test_share_open();

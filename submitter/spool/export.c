@@ -25,6 +25,8 @@ char *
 export_line(const struct spool_run *run, const void *record, size_t n)
 {
 	char reason[sizeof(run->reason) * 4 + 1], *text, *line;
+	const char *why = run->reason[0] != '\0' ? run->reason :
+						   run->nats_reason;
 	json_t *o;
 
 	text = base64_text(record, n);
@@ -35,7 +37,7 @@ export_line(const struct spool_run *run, const void *record, size_t n)
 		(json_int_t)run->key.start, "end", (json_int_t)run->end, "rest",
 		run_state_name(run->state[DEST_REST]), "nats",
 		run_state_name(run->state[DEST_NATS]), "reason",
-		text_vis(run->reason, reason, sizeof(reason)), "record", text);
+		text_vis(why, reason, sizeof(reason)), "record", text);
 	line = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);
 	free(text);

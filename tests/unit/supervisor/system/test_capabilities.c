@@ -89,6 +89,24 @@ enforced(void)
 }
 
 #define BIT(cap) ((uint64_t)1 << (cap))
+
+/* A container without dac_read_search: -test keeps dac_override then. */
+static int
+of_container(void)
+{
+	const cap_value_t search = CAP_DAC_READ_SEARCH;
+	cap_t now = cap_get_proc();
+
+	CHECK_INT(cap_set_flag(now, CAP_PERMITTED, 1, &search, CAP_CLEAR), 0);
+	CHECK_INT(cap_set_flag(now, CAP_EFFECTIVE, 1, &search, CAP_CLEAR), 0);
+	CHECK_INT(cap_set_proc(now), 0);
+	cap_free(now);
+	reduced(1);
+	if (geteuid() == 0)
+		CHECK(permitted() & BIT(CAP_DAC_OVERRIDE));
+	return check_done();
+}
+
 static int
 of_test(void)
 {
@@ -142,6 +160,8 @@ main(void)
 	log_init("test", LOG_LEVEL_FATAL);
 	in_child(enforced);
 	in_child(of_test);
+	if (geteuid() == 0)
+		in_child(of_container);
 	in_child(off);
 	return check_done();
 }

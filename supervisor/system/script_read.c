@@ -72,16 +72,27 @@ file_calls_hook(const char *opened, const char *path)
 }
 
 /*
- * 1 when this process, as the user of slurmctld, cannot execute the script.
+ * 1 when this process, as the user of slurmctld, cannot execute the file.
  * access(2) also knows ACLs and the file server's answer.  Root executes a file
- * of any user, but -test does not have the capability for it.
+ * of any user, but -test does not have the capability for it.  A program needs no
+ * read permission, a script does.  calls_hook: see file_calls_hook().
  */
 static int
-file_is_closed(const char *opened, const struct stat *st)
+file_is_closed(const char *opened, const struct stat *st, int calls_hook)
 {
+	if (calls_hook == 0)
+		return 0;
 	if (getuid() == 0)
 		return (st->st_mode & 0111) == 0;
-	return access(opened, R_OK | X_OK) == -1 && errno == EACCES;
+	return access(opened, calls_hook == 1 ? R_OK | X_OK : X_OK) == -1 &&
+	    errno == EACCES;
+}
+
+static void
+closed_note(struct scripts *s, const char *path)
+{
+	snprintf(s->closed, sizeof(s->closed), "%s", path);
+	errno = EACCES;
 }
 
 /*
@@ -95,19 +106,21 @@ script_examine(struct scripts *s, int fd, const char *path, int is_slurm_user)
 	struct stat st;
 	int rc;
 
-	if (fd == -1 || fstat(fd, &st) == -1)
+	if (fd == -1 || fstat(fd, &st) == -1) {
+		if (errno == EACCES && is_slurm_user)
+			closed_note(s, path);
 		return -1;
+	}
 	if (!S_ISREG(st.st_mode)) {
 		s->special = 1;
 		return 0;
 	}
 	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
 	rc = file_calls_hook(opened, path);
-	if (rc == 1 && is_slurm_user && file_is_closed(opened, &st)) {
-		errno = EACCES;
-		return -1;
-	}
-	return rc;
+	if (!is_slurm_user || !file_is_closed(opened, &st, rc))
+		return rc;
+	closed_note(s, path);
+	return -1;
 }
 
 static void
@@ -119,8 +132,6 @@ script_read(struct scripts *s, const char *path, int is_slurm_user)
 	if (s->error != 0)
 		s->error = rc == -1 ? errno : 0;
 	s->calls |= rc == 1;
-	if (rc == -1 && errno == EACCES && is_slurm_user)
-		snprintf(s->closed, sizeof(s->closed), "%s", path);
 	if (fd != -1)
 		close(fd);
 }

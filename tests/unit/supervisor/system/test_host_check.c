@@ -139,6 +139,13 @@ test_reader(void)
 	CHECK_INT(chmod(in_folder("calls"), 0600), 0);
 	ask("PrologSlurmctld", in_folder("calls"));
 	CHECK(says("cannot be read on this host: Permission denied"));
+	/* A program of another user can be executed without being read. */
+	setup.has_slurm_user = 1;
+	setup.slurm_user = (struct identity) { .uid = 65534, .gid = 65534 };
+	CHECK_INT(chmod(in_folder("calls"), 0711), 0);
+	ask("PrologSlurmctld", in_folder("calls"));
+	CHECK(says("cannot be read on this host: Permission denied"));
+	setup.has_slurm_user = 0;
 	CHECK_INT(chmod(in_folder("calls"), 0755), 0);
 }
 

@@ -143,7 +143,17 @@ writable_check(int fd)
 static void
 read_only_explain(int error, const char *path)
 {
-	if (error == EROFS)
+	if (error != EROFS)
+		return;
+	/* ReadWritePaths= has no effect below a path that the unit hides. */
+	if (strncmp(path, "/home/", 6) == 0 ||
+	    strncmp(path, "/root/", 6) == 0 ||
+	    strncmp(path, "/run/user/", 10) == 0)
+		log_errorx(
+		    "ProtectHome=yes of the unit hides %s: configure a path "
+		    "elsewhere",
+		    path);
+	else
 		log_errorx("the service can only read %s: make the directory "
 			   "if it is missing, and add it to ReadWritePaths= "
 			   "of the unit (systemctl edit cc-slurm-adapter)",

@@ -254,11 +254,13 @@ cluster_bad(struct check *k, const struct cluster *c)
 		    info->known ? info->user : "root", bin);
 }
 
-/* The start waits for the permission, and slurmctld answers. */
+/* The start waits for the permission, or for slurmdbd, which has it. */
 static int
 nodes_hidden(const struct cluster *c)
 {
-	return c->permission == PERMISSION_NONE && c->slurm.private_nodes;
+	return c->slurm.private_nodes && !c->ctld.away &&
+	    (c->permission == PERMISSION_NONE ||
+		(c->permission == PERMISSION_UNKNOWN && c->dbd.away));
 }
 
 void

@@ -99,9 +99,14 @@ unknown_reason(const struct cluster *c, const struct job_facts *f,
 		    "users only to operators, and does not show this job to "
 		    "user %s",
 		    c->slurm.user);
-		snprintf(a->remedy, sizeof(a->remedy),
-		    "run `sacctmgr modify user %s set adminlevel=Operator`",
-		    c->slurm.user);
+		if (c->slurm.accounting)
+			snprintf(a->remedy, sizeof(a->remedy),
+			    "run `sacctmgr modify user %s set "
+			    "adminlevel=Operator`",
+			    c->slurm.user);
+		else /* operators exist only in slurmdbd */
+			snprintf(a->remedy, sizeof(a->remedy),
+			    "set slurmUser to %s", c->slurm.slurm_user);
 		return;
 	}
 	if (f->array_tasks > 0) {

@@ -166,8 +166,8 @@ on_nodes(void *arg)
 	s->busy = 0;
 	if (s->c->hosts != NULL)
 		s->step = STARTUP_CLOCK;
-	else
-		s->step = STARTUP_PERMISSION; /* an admin may grant it */
+	else /* an admin may grant the permission, or open the nodes */
+		s->step = STARTUP_CONFIG;
 	wake(s->c);
 }
 

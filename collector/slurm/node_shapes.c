@@ -266,7 +266,10 @@ on_line(struct span line, void *arg)
 static void
 shapes_failed(struct cluster *c, const struct command_end *end)
 {
-	int denied = c->slurm.private_nodes && c->permission == PERMISSION_NONE;
+	/* While slurmdbd is away the permission is not known. */
+	int denied = c->slurm.private_nodes &&
+	    (c->permission == PERMISSION_NONE ||
+		(c->permission == PERMISSION_UNKNOWN && c->dbd.away));
 
 	query_failed(c, denied ? NULL : &c->ctld, "scontrol show node", end);
 	if (denied)

@@ -129,6 +129,9 @@ test_unknown(void)
 	expect("slurmdbd does not answer", "none");
 	c->permission = PERMISSION_NONE;
 	expect("the operator permission is missing", "adminlevel=Operator");
+	c->slurm.accounting = 0;
+	expect("the operator permission is missing", "set slurmUser to slurm");
+	c->slurm.accounting = 1;
 	facts.not_ready = 1;
 	expect("Slurm was not queried yet", "");
 }

@@ -61,7 +61,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	if (st->wrong[0] == '\0')
 		return;
 	if (st->check_is_update) {
-		st->no_update = 1;
+		st->unanswered++;
 		limits_note(st, &st->found, LIMITS_NO_ANSWER);
 	}
 	check_ask(st, 0);
@@ -101,7 +101,7 @@ info_answer(struct stream *st, const struct api_answer *a)
 		return;
 	st->found = *a;
 	if (api_stream_differs(a, st->subject, &st->t->limits)) {
-		if (!st->no_update)
+		if (st->unanswered < LIMITS_TRIES)
 			check_ask(st, 1);
 		return;
 	}
@@ -130,8 +130,11 @@ limits_answer(struct stream *st, unsigned serial, const struct link_message *m)
 {
 	struct api_answer a;
 
-	if (serial != st->check_serial || m->status != 0 ||
-	    api_answer_read(&a, m->data, m->len) == -1)
+	if (serial != st->check_serial)
+		return 0;
+	if (st->check_is_update)
+		st->unanswered = 0;
+	if (m->status != 0 || api_answer_read(&a, m->data, m->len) == -1)
 		return 0;
 	if (st->check_is_update)
 		return update_answer(st, &a);

@@ -44,7 +44,6 @@ stream_start(struct stream *st)
 {
 	if (st->step != STEP_IDLE || !st->t->up || !st->t->begun)
 		return;
-	st->no_update = 0;
 	ask(st, STEP_INFO, "STREAM.INFO", NULL, NULL);
 }
 
@@ -237,17 +236,22 @@ update_answer(struct stream *st, const struct api_answer *a)
 	stream_found(st, &st->found, why);
 }
 
-/* A broker does not answer a request that the login is not permitted to send. */
+/*
+ * A broker does not answer a request that the login is not permitted to send.  A
+ * stream without an update is read after some attempts.
+ */
 void
 stream_no_answer(struct stream *st)
 {
-	if (st->step == STEP_UPDATE) {
-		st->no_update = 1;
-		stream_found(st, &st->found, LIMITS_NO_ANSWER);
-	} else
+	if (st->step != STEP_UPDATE)
 		stream_fail(st,
 		    "JetStream does not answer: is it enabled, and is the "
 		    "login permitted to use $JS.API and _INBOX_centre?");
+	else if (++st->unanswered < LIMITS_TRIES)
+		stream_fail(st,
+		    "JetStream does not answer the update of limits");
+	else
+		stream_found(st, &st->found, LIMITS_NO_ANSWER);
 }
 
 static void
@@ -273,6 +277,8 @@ stream_answer(struct stream *st, const struct link_message *m)
 	struct api_answer a;
 	char why[256];
 
+	if (st->step == STEP_UPDATE)
+		st->unanswered = 0;
 	if (m->status != 0) {
 		stream_fail(st, "JetStream is not available");
 		return;

@@ -213,9 +213,11 @@ streams_conf(struct streams *t, const char *clusters,
 	 * limits also after a reload without a change: the admin may have
 	 * permitted the update meanwhile.
 	 */
-	for (i = 0; i < t->n; i++)
+	for (i = 0; i < t->n; i++) {
+		t->list[i]->unanswered = 0;
 		if (changed || t->list[i]->wrong[0] != '\0')
 			stream_halt(t->list[i]);
+	}
 	start_all(t);
 }
 

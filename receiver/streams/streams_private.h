@@ -71,7 +71,7 @@ struct stream {
 	struct event *check;	 /* timer; while `wrong` has a text */
 	unsigned check_serial;	 /* of the last question about its limits */
 	int check_is_update;	 /* that question is an update */
-	int no_update;		 /* the broker has not answered an update */
+	unsigned unanswered;	 /* updates in a row without an answer */
 	char problem[256];	 /* why it is not read; "" = it is read */
 	char wrong[256];	 /* in its configuration; "" = nothing */
 	char loss[160];		 /* messages were lost; "" = none */
@@ -134,12 +134,22 @@ int stream_request_config(struct stream *st, const char *what,
 
 /* limits.c: what is wrong in the configuration of the stream */
 
-/* Texts of stream.wrong; the reason of the broker follows the first one. */
+/*
+ * Texts of stream.wrong; the reason of the broker follows the first one.  status
+ * has 180 bytes of it.
+ */
 #define LIMITS_KEPT "the broker keeps its old limits: "
 #define LIMITS_NO_ANSWER \
-	LIMITS_KEPT "it does not answer; add " \
-		    "$JS.API.STREAM.UPDATE.* to the rights of the centre in " \
-		    "accounts.conf, reload the brokers, and reload the daemon"
+	LIMITS_KEPT "the centre has no right to $JS.API.STREAM.UPDATE.* " \
+		    "(add it in accounts.conf, reload the brokers), or " \
+		    "JetStream had no leader; reload the daemon"
+
+/*
+ * The broker does not answer an update that is not permitted, and JetStream none
+ * while it elects its leader.  After so many in a row, no more are sent while the
+ * stream is read.
+ */
+#define LIMITS_TRIES 3
 
 /* fatalx() when out of memory. */
 void limits_init(struct stream *st);

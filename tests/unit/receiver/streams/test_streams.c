@@ -485,9 +485,38 @@ no_answer(struct streams *t, enum stream_step step)
 	loop_settle(base);
 }
 
+/* A minute later the stream is asked for, and read meanwhile. */
+static struct sent *
+check_of(struct streams *t)
+{
+	struct sent *s;
+
+	CHECK(evtimer_pending(t->list[0]->check, NULL));
+	event_active(t->list[0]->check, EV_TIMEOUT, 1);
+	loop_settle(base);
+	s = next("$JS.API.STREAM.INFO.CC_RECORD_alpha");
+	CHECK(s != NULL && status_of(t).ready);
+	return s;
+}
+
+/* So many updates have no answer; the stream is not read, and asked for again. */
+static void
+updates_fail(struct streams *t, unsigned n)
+{
+	while (n-- > 0) {
+		answer(t, next("$JS.API.STREAM.INFO"), info(1, 5));
+		CHECK(next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha") != NULL);
+		no_answer(t, STEP_UPDATE);
+		CHECK(!status_of(t).ready);
+		CHECK(
+		    strstr(status_of(t).problem, "answer the update") != NULL);
+		retry(t);
+	}
+}
+
 /*
- * A broker does not answer an update that is not permitted: the stream is read.  A
- * reload tries the update again.
+ * A broker does not answer an update that is not permitted: the stream is read after
+ * three attempts.  A reload tries the update again.
  */
 static void
 test_update_denied(void)
@@ -497,8 +526,8 @@ test_update_denied(void)
 	struct sent *s;
 
 	streams_conf(t, "[\"alpha\"]", &other);
-	s = next("$JS.API.STREAM.INFO");
-	answer(t, s, info(1, 5));
+	updates_fail(t, LIMITS_TRIES - 1);
+	answer(t, next("$JS.API.STREAM.INFO"), info(1, 5));
 	CHECK(next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha") != NULL);
 	no_answer(t, STEP_UPDATE);
 	s = next("$JS.API.CONSUMER.DELETE");
@@ -508,15 +537,17 @@ test_update_denied(void)
 	CHECK(strstr(s->data, "\"opt_start_seq\":1,") != NULL);
 	answer(t, s, "{}");
 	CHECK(status_of(t).ready);
-	CHECK(strstr(status_of(t).problem, "add $JS.API.STREAM.UPDATE.*") !=
-	    NULL);
+	CHECK(strstr(status_of(t).problem,
+		  "no right to $JS.API.STREAM.UPDATE.*") != NULL);
+	CHECK(strlen(status_of(t).problem) <= 180); /* of status */
 	one(t, 1);
 	CHECK_INT(n_got, 1);
+	answer(t, check_of(t), info(1, 5));
+	CHECK(next("$JS.API.STREAM.UPDATE") == NULL);
 
 	streams_conf(t, "[\"alpha\"]", &other);
-	s = next("$JS.API.STREAM.INFO");
-	CHECK(s != NULL);
-	answer(t, s, info(1, 5));
+	updates_fail(t, LIMITS_TRIES - 1);
+	answer(t, next("$JS.API.STREAM.INFO"), info(1, 5));
 	s = next("$JS.API.STREAM.UPDATE.CC_RECORD_alpha");
 	answer(t, s, info(1, 5));
 	answer(t, next("$JS.API.CONSUMER.DELETE"), "{\"success\":true}");
@@ -526,6 +557,31 @@ test_update_denied(void)
 	/* without a problem, a reload does not interrupt */
 	streams_conf(t, "[\"alpha\"]", &other);
 	CHECK(next("$JS.API.STREAM.INFO") == NULL);
+	stop(t);
+}
+
+/*
+ * JetStream has no leader for some time: the update is sent again.  Any answer to an
+ * update begins the count again.
+ */
+static void
+test_update_late(void)
+{
+	struct api_limits other = { 3, 86400, 1000000, 0 };
+	struct streams *t = started(3, 1, 5, "\"opt_start_seq\":1,");
+
+	streams_conf(t, "[\"alpha\"]", &other);
+	updates_fail(t, LIMITS_TRIES - 1);
+	answer(t, next("$JS.API.STREAM.INFO"), info(1, 5));
+	status(t, next("$JS.API.STREAM.UPDATE"), 503, "No Responders");
+	retry(t);
+	updates_fail(t, LIMITS_TRIES - 1);
+	answer(t, next("$JS.API.STREAM.INFO"), info(1, 5));
+	answer(t, next("$JS.API.STREAM.UPDATE"), info(1, 5));
+	answer(t, next("$JS.API.CONSUMER.DELETE"), "{\"success\":true}");
+	answer(t, next("$JS.API.CONSUMER.DURABLE.CREATE"), "{}");
+	CHECK(status_of(t).ready);
+	CHECK_STR(status_of(t).problem, "");
 	stop(t);
 }
 
@@ -546,20 +602,6 @@ refused(const struct api_limits *other)
 	CHECK(status_of(t).ready);
 	CHECK(strstr(status_of(t).problem, "insufficient storage") != NULL);
 	return t;
-}
-
-/* A minute later the stream is asked for, and read meanwhile. */
-static struct sent *
-check_of(struct streams *t)
-{
-	struct sent *s;
-
-	CHECK(evtimer_pending(t->list[0]->check, NULL));
-	event_active(t->list[0]->check, EV_TIMEOUT, 1);
-	loop_settle(base);
-	s = next("$JS.API.STREAM.INFO.CC_RECORD_alpha");
-	CHECK(s != NULL && status_of(t).ready);
-	return s;
 }
 
 /* The update is tried again until the broker accepts it. */
@@ -614,18 +656,28 @@ test_limits_right(void)
 	stop(t);
 }
 
-/* The right to update was removed meanwhile: the update is not sent any more. */
+/*
+ * The right to update was removed meanwhile: after three updates without an answer
+ * none is sent any more.  An answer begins the count again.
+ */
 static void
 test_update_again_denied(void)
 {
 	struct api_limits other = { 3, 86400, 1000000, 0 };
 	struct streams *t = refused(&other);
+	const struct sent *s;
+	unsigned i;
 
+	for (i = 0; i < 2 * LIMITS_TRIES - 1; i++) {
+		answer(t, check_of(t), info(1, 5));
+		s = next("$JS.API.STREAM.UPDATE");
+		CHECK(s != NULL);
+		if (i == LIMITS_TRIES - 2)
+			answer(t, s, REFUSED);
+	}
 	answer(t, check_of(t), info(1, 5));
-	CHECK(next("$JS.API.STREAM.UPDATE") != NULL);
-	answer(t, check_of(t), info(1, 5));
-	CHECK(strstr(status_of(t).problem, "add $JS.API.STREAM.UPDATE.*") !=
-	    NULL);
+	CHECK(strstr(status_of(t).problem,
+		  "no right to $JS.API.STREAM.UPDATE.*") != NULL);
 	CHECK(next("$JS.API.STREAM.UPDATE") == NULL);
 	CHECK(status_of(t).ready);
 	stop(t);
@@ -1224,6 +1276,7 @@ main(void)
 	test_create();
 	test_update();
 	test_update_denied();
+	test_update_late();
 	test_update_again();
 	test_limits_right();
 	test_update_again_denied();

@@ -95,14 +95,20 @@ track_send(struct cluster *c, struct job *job)
 	return order;
 }
 
-/* This run is a later one of the job: marks its earlier open runs as ended. */
+/*
+ * This run is a later one of the job: marks its earlier open runs as ended.  same:
+ * its own row, whose start may have moved; NULL = none.
+ */
 static void
-earlier_left(struct cluster *c, const struct job_snapshot *s)
+earlier_left(struct cluster *c, const struct job_snapshot *s,
+    const struct open_run *same)
 {
 	struct open_run *run;
 	size_t at = 0;
 
 	while ((run = open_of_job(&c->open, s->job.key.job, &at)) != NULL) {
+		if (run == same)
+			continue;
 		if (s->state->phase == PHASE_PENDING ?
 			s->job.restarts <= run->restarts && run->submit != 0 &&
 			    !(run->flags & OPEN_SPOOLED) :
@@ -300,7 +306,7 @@ snapshot_live(struct cluster *c, struct job_snapshot *s)
 
 	if (run == NULL && is_over(c, s) && !asked)
 		return 0;
-	earlier_left(c, s);
+	earlier_left(c, s, run);
 	unsure = is_unsure(c, s, run);
 	sure = run != NULL && (run->flags & OPEN_UNCONFIRMED) && !unsure;
 	if (run == NULL)
@@ -475,7 +481,7 @@ uint64_t
 track_snapshot(struct cluster *c, struct job_snapshot *s)
 {
 	if (s->state->phase == PHASE_PENDING) {
-		earlier_left(c, s);
+		earlier_left(c, s, NULL);
 		return 0;
 	}
 	if (s->job.key.start <= 0 ||

@@ -220,7 +220,7 @@ is_unproved(const struct job *job, const struct open_run *run)
 {
 	if ((job->state != END_NODE_FAIL && job->state != END_PREEMPTED) ||
 	    run == NULL || !(run->flags & OPEN_UNCONFIRMED) ||
-	    job->end < job->key.start)
+	    (run->flags & OPEN_RUNNING) || job->end < job->key.start)
 		return 0;
 	if (job->key.start != run->start && job->key.start != run->start_now)
 		return 0;

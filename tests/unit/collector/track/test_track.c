@@ -390,6 +390,26 @@ static const struct test_case cases[] = {
 	{ ROW, "COMPLETED", 0, 50, 160, 500,
 	    "end 10/160-500 completed", "" } } },
 
+	{ "power-up moves the start, the node fails: the last run", NULL, {
+	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
+	    "10/100 held" },
+	{ SHOWN, "CONFIGURING", 0, 50, 160, 0, "", "10/100 held" },
+	{ LEFT, NULL, 0, 0, 0, 0, "", "10/100 held left" },
+	{ ROW, "NODE_FAIL", 0, 50, 160, 180, "wants-steps",
+	    "10/100 held left" },
+	{ ROW_NEVER_RAN_ASK, "NODE_FAIL", 0, 50, 160, 180, "wants-details",
+	    "10/100 held left" },
+	{ ROW_NEVER_RAN, "NODE_FAIL", 0, 50, 160, 180,
+	    "end 10/160-180 node_fail", "" } } },
+
+	{ "held while it runs, its steps are lost, requeued: it ran",
+	    catching_up, {
+	{ SHOWN, "RUNNING", 1, 250, 400, 0, "held 10/400, accounting-asked",
+	    "10/400 held runs" },
+	{ SHOWN, "PENDING", 2, 9000, 0, 0, "", "10/400 held runs left" },
+	{ ROW_NEVER_RAN, "NODE_FAIL", 1, 250, 400, 9000,
+	    "end 10/400-9000 node_fail", "" } } },
+
 	{ "power-up, then a prolog of the node: the same", NULL, {
 	{ SHOWN, "CONFIGURING", 0, 50, 100, 0, "held 10/100",
 	    "10/100 held" },
@@ -626,6 +646,8 @@ case_run(const struct test_case *t)
 		step_take(c, step);
 		CHECK_STR(sim_said(), step->said);
 		CHECK_STR(sim_open(c, JOB), step->open);
+		if (*step->open == '\0')
+			CHECK_INT(c->requeued.n, 0);
 		if (check_failed == failed)
 			continue;
 		fprintf(stderr, "    in \"%s\", step %d\n", t->title,

@@ -85,6 +85,7 @@ item_publish(struct nats_session *ns, struct nats_item *item)
 		return s == NATS_MAX_PAYLOAD ? NATS_OK : s;
 	}
 	item->answered = 0;
+	item->result = NATS_NO_STREAM; /* see foreign_end() */
 	if (item->ack_by == ACK_BY_FLUSH)
 		return plain_publish(ns, item);
 	item->serial = ++ns->serial;
@@ -134,21 +135,41 @@ is_read(const char *stream, const struct nats_item *item)
 		item->subject + sizeof(SUBJECT_OF_RECORDS) - 1) == 0;
 }
 
+/*
+ * Another stream has the subject, too.  That of the centre may answer after it:
+ * the item is not answered yet.
+ */
+static void
+foreign_note(struct nats_item *item, const char *stream)
+{
+	item->result = NATS_REFUSED;
+	snprintf(item->why, sizeof(item->why),
+	    "another stream has the subject: %.100s", stream);
+}
+
+/* Only another stream has answered. */
+static void
+foreign_end(struct nats_items *batch)
+{
+	struct nats_item *item;
+
+	for (item = STAILQ_FIRST(batch); item != NULL;
+	     item = STAILQ_NEXT(item, link))
+		item->answered |= item->result == NATS_REFUSED;
+}
+
 static void
 answer_read(struct nats_item *item, natsMsg *msg)
 {
-	char why[sizeof(item->why)];
 	struct nats_ack ack;
 
 	if (nats_ack_read(natsMsg_GetData(msg),
 		(size_t)natsMsg_GetDataLength(msg), &ack) == -1)
 		item_end(item, NATS_NO_STREAM,
 		    "the answer is not that of a stream");
-	else if (ack.stored && !is_read(ack.stream, item)) {
-		snprintf(why, sizeof(why),
-		    "another stream has the subject: %.100s", ack.stream);
-		item_end(item, NATS_REFUSED, why);
-	} else if (ack.stored) {
+	else if (ack.stream[0] != '\0' && !is_read(ack.stream, item))
+		foreign_note(item, ack.stream);
+	else if (ack.stored) {
 		item_end(item, NATS_SENT, "");
 		item->duplicate = ack.duplicate;
 	} else if (ack.in_process)
@@ -185,7 +206,7 @@ answers_read(struct nats_session *ns, struct nats_items *batch, unsigned left)
 		item = item_of(batch, natsMsg_GetSubject(msg));
 		if (item != NULL) {
 			answer_read(item, msg);
-			left--;
+			left -= item->answered != 0;
 		}
 		natsMsg_Destroy(msg);
 	}
@@ -305,6 +326,7 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 		return TROUBLE_AWAY;
 	}
 	missing = answers_read(ns, batch, left);
+	foreign_end(batch);
 	if (missing > 0)
 		rest_end(batch, NATS_NO_STREAM, "no stream has the subject");
 	permitted = denied_end(ns, batch);

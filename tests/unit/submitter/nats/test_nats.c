@@ -43,6 +43,7 @@ enum mode {
 	MODE_DAMAGED,	     /* the answer is no answer of a stream */
 	MODE_NOT_STORED,     /* a duplicate with the number 0 (2.10) */
 	MODE_IN_PROCESS,     /* the same as an error (2.11) */
+	MODE_BOTH_STREAMS,   /* another stream answers first */
 	MODE_OTHER_STREAM,   /* the stream that answers is not the centre's */
 	MODE_NO_ASKS	     /* cc.ask.* and answers are not permitted */
 };
@@ -104,12 +105,28 @@ stored_reply(struct bufferevent *bev, const char *subject, const char *to)
 	int is_record = strncmp(subject, "cc.record.", 10) == 0;
 	char text[256];
 
+	if (mode == MODE_BOTH_STREAMS)
+		reply(bev, to,
+		    "{\"stream\":\"ARCHIVE\",\"domain\":\"leaf\",\"seq\":1}");
 	snprintf(text, sizeof(text), "{\"stream\":\"%s%.64s\",\"seq\":1%s}",
 	    mode == MODE_OTHER_STREAM ? "CC_RECORD_x" :
 		is_record	      ? "CC_RECORD_" :
 					"JOBS",
 	    is_record ? subject + 10 : "",
 	    mode == MODE_DUPLICATE ? ",\"duplicate\":true" : "");
+	reply(bev, to, text);
+}
+
+/* The stream of the centre answers: text before and behind its name. */
+static void
+named_reply(struct bufferevent *bev, const char *subject, const char *to,
+    const char *before, const char *behind)
+{
+	const char *dot = strrchr(subject, '.');
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s\"stream\":\"CC_RECORD_%.64s\"%s",
+	    before, dot != NULL ? dot + 1 : "", behind);
 	reply(bev, to, text);
 }
 
@@ -131,10 +148,10 @@ stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 	else if (strncmp(subject, "$JS.API.STREAM.INFO.", 20) == 0)
 		reply(bev, to, stream_info());
 	else if (mode == MODE_FULL)
-		reply(bev, to,
+		named_reply(bev, subject, to,
 		    "{\"error\":{\"code\":503,\"err_code\":10077,"
-		    "\"description\":\"maximum bytes exceeded\"},\"stream\":"
-		    "\"CC_RECORD_alpha\",\"seq\":0}");
+		    "\"description\":\"maximum bytes exceeded\"},",
+		    ",\"seq\":0}");
 	else if (mode == MODE_TOO_LONG)
 		reply(bev, to,
 		    "{\"error\":{\"code\":400,\"err_code\":10054,"
@@ -142,13 +159,13 @@ stream_reply(struct bufferevent *bev, const char *subject, const char *to)
 	else if (mode == MODE_DAMAGED)
 		reply(bev, to, "+OK");
 	else if (mode == MODE_NOT_STORED)
-		reply(bev, to,
-		    "{\"stream\":\"JOBS\",\"seq\":0,\"duplicate\":true}");
+		named_reply(bev, subject, to, "{",
+		    ",\"seq\":0,\"duplicate\":true}");
 	else if (mode == MODE_IN_PROCESS)
-		reply(bev, to,
+		named_reply(bev, subject, to,
 		    "{\"error\":{\"code\":409,\"err_code\":10158,"
-		    "\"description\":\"duplicate message id is in process\"},"
-		    "\"stream\":\"JOBS\",\"seq\":0}");
+		    "\"description\":\"duplicate message id is in process\"},",
+		    ",\"seq\":0}");
 	else if (mode == MODE_NO_STREAM)
 		evbuffer_add_printf(bufferevent_get_output(bev),
 		    "HMSG %s %s 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", to, sid);
@@ -658,6 +675,8 @@ check_refusals(void)
 	mode = MODE_FULL;
 	CHECK_INT(record_result("beta", 80, 0), NATS_REFUSED);
 	CHECK_STR(why, "maximum bytes exceeded");
+	mode = MODE_BOTH_STREAMS;
+	CHECK_INT(record_result("beta", 80, 0), NATS_SENT);
 	/* Somebody's own stream has the subject: the centre does not read it. */
 	mode = MODE_OTHER_STREAM;
 	CHECK_INT(record_result("beta", 80, 0), NATS_REFUSED);

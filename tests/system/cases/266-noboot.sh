@@ -36,7 +36,7 @@ c=$(batch labalice 'sleep 3' -n1 -w n3 --no-requeue -J final)
 prolog_waits
 b=$(batch labbob 'sleep 3' -p low -n16 --requeue -J lost)
 for job in $a $b $c; do
-	is "the start of job $job is held" wait_for 30 is_held $job
+	is "the start of job $job is held" wait_for 30 is_held "$job"
 done
 high=$(batch labalice 'sleep 2' -p high -w n2 -n16 -J high)
 is "job $b is preempted" wait_for 30 eval "[ \$(squeue -h -j $b -o %T) = PENDING ]"
@@ -44,21 +44,21 @@ rm -f "$T/prolog"
 is "the node of job $a does not boot" \
     wait_for 90 eval "[ \$(squeue -h -j $a -o %T) = PENDING ]"
 is "accounting calls the first runs so" \
-    [ "$(state_of $a) $(state_of $b)" = "NODE_FAIL PREEMPTED" ]
+    [ "$(state_of "$a") $(state_of "$b")" = "NODE_FAIL PREEMPTED" ]
 is "the job that is not requeued is reported" wait_for 60 backend_has_ended "$c"
 is "the job with the higher priority, too" wait_for 60 backend_has_ended "$high"
 sleep 3
-is "nothing of the other two was sent" [ "$(started $a)$(started $b)" = "" ]
+is "nothing of the other two was sent" [ "$(started "$a")$(started "$b")" = "" ]
 for job in $a $b; do
-	scontrol update jobid=$job ReqNodeList= StartTime=now
+	scontrol update jobid="$job" ReqNodeList= StartTime=now
 done
 completed() { SLURM_TIME_FORMAT=%s sacct -n -X -D -P -j "$1" -s completed -o start | head -n 1; }
 is_completed() { [ -n "$(completed "$1")" ]; }
 for job in $a $b; do
-	is "job $job completes" wait_for 60 is_completed $job
+	is "job $job completes" wait_for 60 is_completed "$job"
 	is "its next run arrives" wait_for 60 backend_has_ended "$job"
-	is "as its only one" [ "$(started $job)" = "$(completed $job)" ] ||
-	    say "$(started $job), $(completed $job)"
+	is "as its only one" [ "$(started "$job")" = "$(completed "$job")" ] ||
+	    say "$(started "$job"), $(completed "$job")"
 done
 sleep 3
 is "nothing was rejected" eval "ctl queue --rejected | grep -q 'no delivery is rejected'"

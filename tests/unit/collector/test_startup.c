@@ -2,6 +2,8 @@
 /* The start, and an admin who renames the cluster while the daemon runs. */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "collector/collector.h"
 #include "common/log.h"
 #include "tests/unit/check.h"
@@ -128,6 +130,7 @@ test_private_nodes(void)
 	c = sim_begin(NULL, NULL);
 	c->slurm.private_jobs = 0;
 	c->slurm.private_nodes = 1;
+	free(c->hosts); /* it is empty */
 	c->hosts = NULL;
 	c->ready = 0;
 	s = sim_keep(startup_new(c, NULL));

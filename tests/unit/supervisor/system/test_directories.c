@@ -181,7 +181,7 @@ read_only_checks(void)
 	dir_make(path, SUBMIT_UID, 0700);
 	snprintf(last_run, sizeof(last_run), "%s/lastrun", named);
 	file_make(named, "lastrun", 0644);
-	CHECK_INT(mount(NULL, named, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	CHECK_INT(mount("", named, "", MS_REMOUNT | MS_RDONLY, NULL), 0);
 	read_only_check(NULL, path);
 	read_only_check(last_run, path);
 	snprintf(path, sizeof(path), "%s/missing/spool", named);
@@ -202,7 +202,7 @@ test_read_only(void)
 {
 	CHECK_INT(mkdir(named, 0755), 0);
 	if (unshare(CLONE_NEWNS) == -1 ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("", "/", "", MS_REC | MS_PRIVATE, NULL) == -1 ||
 	    mount("test", named, "tmpfs", 0, "mode=755") == -1) {
 		printf("skipped: read-only paths: no mount: %s\n",
 		    strerror(errno));

@@ -156,7 +156,7 @@ test_rights(void)
 	int status;
 	pid_t pid;
 
-	if (geteuid() != 0 || check_on_valgrind())
+	if (geteuid() != 0)
 		return;
 	fflush(NULL);
 	if ((pid = fork()) == 0) {
@@ -385,13 +385,18 @@ main(void)
 	conf_set(&conf, CONF_PID_FILE, in_folder("daemon.pid"));
 	conf_set(&conf, CONF_PREP_LISTEN, in_folder("hook.sock"));
 	conf_set(&conf, CONF_SPOOL_MAX_BYTES, "1048576");
-	test_scripts();
-	test_closed_script();
-	test_reader();
-	test_rights();
-	test_special();
-	test_control_characters();
-	test_pattern();
+	if (check_on_valgrind())
+		printf("skipped: the scripts: valgrind cannot run with the "
+		       "limits of the process that reads them\n");
+	else {
+		test_scripts();
+		test_closed_script();
+		test_reader();
+		test_rights();
+		test_special();
+		test_control_characters();
+		test_pattern();
+	}
 	test_spool();
 	test_link();
 	test_unwritable();

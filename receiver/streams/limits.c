@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is wrong in the configuration of a stream.  Such a stream is read
- * nevertheless, and the broker is asked again each minute: the broker may have space
+ * Checks the configuration of a stream.  The receiver reads a stream whose limits
+ * differ from ours, and asks the broker again each minute: the broker may have space
  * for our limits now, or an admin has changed them.
  */
 #include "config.h"
@@ -49,7 +49,7 @@ check_ask(struct stream *st, int is_update)
 		rc = stream_request_config(st, "STREAM.UPDATE", token);
 	else
 		rc = stream_request(st, "STREAM.INFO", NULL, NULL, token);
-	/* What cannot be sent is sent in a minute. */
+	/* A request that cannot be sent is repeated in a minute. */
 	st->check_is_update = is_update && rc == 0;
 }
 

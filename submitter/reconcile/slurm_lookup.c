@@ -163,7 +163,7 @@ walk_committed(struct slurm_lookup *k, spool_fn *add)
 		continue;
 }
 
-/* A collector has these runs from the snapshot, a receiver has not. */
+/* A collector reads the end from accounting; a receiver must ask the cluster. */
 static void
 walk_unsent(struct slurm_lookup *k, spool_fn *add)
 {

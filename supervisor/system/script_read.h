@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scripts of slurmctld contain, read in a process without rights. */
+/* Reads the scripts of slurmctld in a process with the rights of its user. */
 #ifndef SUPERVISOR_SYSTEM_SCRIPT_READ_H
 #define SUPERVISOR_SYSTEM_SCRIPT_READ_H
 

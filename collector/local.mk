@@ -124,9 +124,8 @@ COLLECTOR_ACCOUNTING_LIBS = collector/accounting/libaccounting.a \
 	$(COLLECTOR_DETAILS_LIBS)
 COLLECTOR_LIBS = collector/query/libquery.a $(COLLECTOR_ACCOUNTING_LIBS)
 
-worker_PROGRAMS += collector/collector
-collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-collector_collector_SOURCES = \
+# What binds the boxes; a fuzz target has it too, with its own main().
+collector_files = \
 	collector/check.c \
 	collector/clusters.c \
 	collector/collector.h \
@@ -139,7 +138,6 @@ collector_collector_SOURCES = \
 	collector/explain_reason.h \
 	collector/job_part.c \
 	collector/job_part.h \
-	collector/main.c \
 	collector/metrics.c \
 	collector/oldest_job.c \
 	collector/oldest_job.h \
@@ -147,4 +145,8 @@ collector_collector_SOURCES = \
 	collector/startup.c \
 	collector/status.c \
 	collector/summary.c
+
+worker_PROGRAMS += collector/collector
+collector_collector_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+collector_collector_SOURCES = $(collector_files) collector/main.c
 collector_collector_LDADD = $(COLLECTOR_LIBS)

@@ -39,4 +39,16 @@ frames_next(struct frames *f, struct msg_header *h, char **payload)
 	return 1;
 }
 
+/* A time in ms, of the first bytes of a payload. */
+static inline int64_t
+frame_ms(const char *payload, size_t n, size_t bytes)
+{
+	int64_t ms = 0;
+	size_t i;
+
+	for (i = 0; i < n && i < bytes; i++)
+		ms = ms << 8 | (unsigned char)payload[i];
+	return ms;
+}
+
 #endif

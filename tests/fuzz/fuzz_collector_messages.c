@@ -9,10 +9,8 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
-#include "tests/fuzz/frames.h"
 #include "tests/fuzz/lifetime.h"
+#include "tests/fuzz/neighbour.h"
 
 /* on_neighbour() and the callbacks of the boxes */
 int collector_main(int argc, char **argv);
@@ -23,8 +21,7 @@ int collector_main(int argc, char **argv);
 #define FRAMES_MAX   64 /* of one input */
 #define COMMANDS_MAX 64
 #define EVENTS_MAX   FRAMES_MAX
-#define TURNS	     8	      /* of the loop, until the channel is empty */
-#define CLOCK_BEGIN  50000000 /* ms */
+#define TURNS	     8 /* of the loop, until the channel is empty */
 #define EPOCH	     INT64_C(1795212354) /* of the seeds */
 
 #define SEVERAL 1u /* clusters are configured */
@@ -35,14 +32,13 @@ int collector_main(int argc, char **argv);
 
 static struct collector col;
 static struct worker worker;
-static int broken;
 
 /* --- the clocks --- */
 
 int64_t
 now_ms(void)
 {
-	return CLOCK_BEGIN + lifetime_ms();
+	return lifetime_clock_ms();
 }
 
 int64_t
@@ -273,32 +269,11 @@ static struct sender {
 } senders[] = { { .role = ROLE_LISTENER }, { .role = ROLE_SUBMITTER } };
 
 static void
-on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
-    int fd, void *arg)
-{
-	HOLDS(0); /* the messages go to the dispatch directly */
-}
-
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	broken = 1;
-}
-
-static const struct channel_ops channel_ops = { .on_frame = on_frame,
-	.on_broken = on_broken };
-
-static void
 sender_open(struct sender *s)
 {
-	int fds[2];
-
-	HOLDS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	s->far = fds[1];
 	s->n_events = 0;
-	s->channel = channel_new(worker.base, fds[0], ROLE_COLLECTOR, s->role,
-	    &channel_ops, NULL);
-	HOLDS(s->channel != NULL);
+	s->channel = neighbour_open(worker.base, ROLE_COLLECTOR, s->role,
+	    &s->far);
 	worker.peers[s->role] = s->channel;
 }
 
@@ -459,17 +434,6 @@ answer_apply(const char *payload, size_t n)
 }
 
 static void
-time_apply(const char *payload, size_t n)
-{
-	int64_t ms = 0;
-	size_t i;
-
-	for (i = 0; i < n && i < 4; i++)
-		ms = ms << 8 | (unsigned char)payload[i];
-	lifetime_pass(worker.base, ms);
-}
-
-static void
 messages_hold(struct frames *f)
 {
 	struct msg_header h;
@@ -479,7 +443,8 @@ messages_hold(struct frames *f)
 	for (i = 0; i < FRAMES_MAX && !broken && frames_next(f, &h, &payload);
 	     i++) {
 		if (h.type == MSG_PING)
-			time_apply(payload, h.length);
+			lifetime_pass(worker.base,
+			    frame_ms(payload, h.length, 4));
 		else if (h.type == MSG_PONG)
 			answer_apply(payload, h.length);
 		else if (h.type == MSG_PEER)

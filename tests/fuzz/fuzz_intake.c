@@ -22,7 +22,7 @@
 #include "submitter/intake/intake_private.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
-#include "tests/fuzz/frames.h"
+#include "tests/fuzz/neighbour.h"
 
 #define MAX_BYTES  (2u * 1024 * 1024)
 #define FEW_BYTES  (160u * 1024)	/* some records fill the spool */
@@ -44,29 +44,12 @@ static char path[sizeof(dir) + 16];
 static struct submitter s;
 static struct worker worker;
 static struct intake fresh; /* the intake without a message */
-static int broken;
 
 static int
 is_configured(const char *cluster)
 {
 	return strcmp(cluster, "alpha") == 0 || strcmp(cluster, "beta") == 0;
 }
-
-static void
-on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
-    int fd, void *arg)
-{
-	HOLDS(0); /* the messages go to the intake directly */
-}
-
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	broken = 1;
-}
-
-static const struct channel_ops channel_ops = { .on_frame = on_frame,
-	.on_broken = on_broken };
 
 static void
 on_backfill_record(struct submitter *sub, enum spool_put put)
@@ -206,20 +189,6 @@ file_open(unsigned choice)
 		HOLDS(spool_shares_begin(s.spool) == 0);
 }
 
-static struct channel *
-peer_new(enum role peer, int *far)
-{
-	struct channel *c;
-	int fds[2];
-
-	HOLDS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	*far = fds[1];
-	c = channel_new(worker.base, fds[0], ROLE_SUBMITTER, peer, &channel_ops,
-	    NULL);
-	HOLDS(c != NULL);
-	return c;
-}
-
 static void
 commit_holds(void)
 {
@@ -339,11 +308,11 @@ intake_holds(unsigned choice, struct frames *f)
 	broken = 0;
 	file_open(choice);
 	cluster_names_conf(&s);
-	c = peer_new(from, &far);
+	c = neighbour_open(worker.base, ROLE_SUBMITTER, from, &far);
 	intake_peer(s.intake, c);
 	messages_hold(f, from);
 	/* The next sender gets the open runs. */
-	next = peer_new(from, &far_next);
+	next = neighbour_open(worker.base, ROLE_SUBMITTER, from, &far_next);
 	intake_peer(s.intake, next);
 	runs = spool_holds();
 	intake_peer(s.intake, NULL);

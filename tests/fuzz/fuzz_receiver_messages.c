@@ -8,16 +8,14 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include <inttypes.h>
 
 #include "common/clock.h"
 #include "common/nats/nats_broker.h"
 #include "common/record/stream_name.h"
 #include "receiver/lease/lease.h"
-#include "tests/fuzz/frames.h"
 #include "tests/fuzz/lifetime.h"
+#include "tests/fuzz/neighbour.h"
 
 /* on_neighbour() and the callbacks of the boxes */
 int receiver_main(int argc, char **argv);
@@ -25,10 +23,9 @@ int receiver_main(int argc, char **argv);
 #include "receiver/main.c"
 #undef main
 
-#define FRAMES_MAX    64       /* of one input */
-#define ANSWERS_MAX   16       /* requests that may be answered */
-#define TURNS	      8	       /* of the loop, until the channel is empty */
-#define CLOCK_BEGIN   50000000 /* ms */
+#define FRAMES_MAX    64 /* of one input */
+#define ANSWERS_MAX   16 /* requests that may be answered */
+#define TURNS	      8	 /* of the loop, until the channel is empty */
 #define PAYLOAD_LIMIT (1024u * 1024)
 
 #define ACTIVE_ONLY 1u
@@ -36,12 +33,12 @@ int receiver_main(int argc, char **argv);
 
 static struct receiver receiver;
 static struct worker worker;
-static int broken, far;
+static int far;
 
 long long
 clock_boot_ms(void)
 {
-	return CLOCK_BEGIN + lifetime_ms();
+	return lifetime_clock_ms();
 }
 
 /* --- the broker, in place of the link --- */
@@ -226,34 +223,14 @@ receiver_holds(void)
 /* --- the submitter --- */
 
 static void
-on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
-    int fd, void *arg)
-{
-	HOLDS(0); /* the messages go to the dispatch directly */
-}
-
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	broken = 1;
-}
-
-static const struct channel_ops channel_ops = { .on_frame = on_frame,
-	.on_broken = on_broken };
-
-static void
 submitter_begin(void)
 {
 	struct channel *old = worker.peers[ROLE_SUBMITTER];
-	int fds[2];
 
 	if (old != NULL)
 		close(far);
-	HOLDS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	far = fds[1];
-	worker.peers[ROLE_SUBMITTER] = channel_new(worker.base, fds[0],
-	    ROLE_RECEIVER, ROLE_SUBMITTER, &channel_ops, NULL);
-	HOLDS(worker.peers[ROLE_SUBMITTER] != NULL);
+	worker.peers[ROLE_SUBMITTER] = neighbour_open(worker.base,
+	    ROLE_RECEIVER, ROLE_SUBMITTER, &far);
 	on_peer(&worker, ROLE_SUBMITTER, worker.peers[ROLE_SUBMITTER]);
 	channel_free(old);
 }
@@ -328,22 +305,11 @@ message_holds(const struct msg_header *h, const char *payload)
 }
 
 static void
-time_apply(const char *payload, size_t n)
-{
-	int64_t ms = 0;
-	size_t i;
-
-	for (i = 0; i < n && i < 3; i++)
-		ms = ms << 8 | (unsigned char)payload[i];
-	lifetime_pass(worker.base, ms);
-}
-
-static void
 frame_apply(const struct msg_header *h, const char *payload)
 {
 	switch (h->type) {
 	case MSG_PING:
-		time_apply(payload, h->length);
+		lifetime_pass(worker.base, frame_ms(payload, h->length, 3));
 		break;
 	case MSG_PONG:
 		answer_apply(payload, h->length);

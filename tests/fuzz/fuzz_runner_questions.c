@@ -12,7 +12,6 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -21,8 +20,8 @@
 #include <signal.h>
 
 #include "common/clock.h"
-#include "tests/fuzz/frames.h"
 #include "tests/fuzz/lifetime.h"
+#include "tests/fuzz/neighbour.h"
 
 /* on_neighbour() and the callbacks */
 int runner_main(int argc, char **argv);
@@ -34,7 +33,6 @@ int runner_main(int argc, char **argv);
 #define PROCESSES_MAX 256
 #define IDS	      16	/* numbers of questions; some are used twice */
 #define TURNS	      4		/* of the loop, until all pipes are empty */
-#define CLOCK_BEGIN   50000000	/* ms */
 #define PID_FIRST     100000000 /* no process has such a number */
 #define AHEAD	      86400	/* s; of the last-run file */
 #define BIN_DIR	      "/usr/bin"
@@ -44,7 +42,7 @@ int runner_main(int argc, char **argv);
 
 static struct runner runner;
 static struct worker worker;
-static int broken, far;
+static int far;
 /* the questions of this collector that have no end */
 static uint8_t open_ids[IDS];
 
@@ -110,8 +108,6 @@ int __wrap_kill(pid_t pid, int sig);
 int __wrap_waitid(idtype_t type, id_t id, siginfo_t *si, int flags);
 pid_t __wrap_wait4(pid_t pid, int *status, int flags, struct rusage *usage);
 pid_t __wrap_waitpid(pid_t pid, int *status, int flags);
-long long __wrap_clock_ms(void);
-int __wrap_clock_left(long long end);
 
 /* A group has its number until its process is reaped. */
 int
@@ -165,20 +161,6 @@ __wrap_waitpid(pid_t pid, int *status, int flags)
 }
 
 /* --- the host --- */
-
-long long
-__wrap_clock_ms(void)
-{
-	return CLOCK_BEGIN + lifetime_ms();
-}
-
-int
-__wrap_clock_left(long long end)
-{
-	long long left = end - __wrap_clock_ms();
-
-	return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
-}
 
 static uint64_t conf_changes;
 
@@ -273,35 +255,15 @@ runner_end(void)
 /* --- the collector --- */
 
 static void
-on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
-    int fd, void *arg)
-{
-	HOLDS(0); /* the messages go to the dispatch directly */
-}
-
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	broken = 1;
-}
-
-static const struct channel_ops channel_ops = { .on_frame = on_frame,
-	.on_broken = on_broken };
-
-static void
 collector_begin(void)
 {
 	struct channel *old = worker.peers[ROLE_COLLECTOR];
-	int fds[2];
 
 	if (old != NULL)
 		close(far);
-	HOLDS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	far = fds[1];
 	memset(open_ids, 0, sizeof(open_ids));
-	worker.peers[ROLE_COLLECTOR] = channel_new(worker.base, fds[0],
-	    ROLE_RUNNER, ROLE_COLLECTOR, &channel_ops, NULL);
-	HOLDS(worker.peers[ROLE_COLLECTOR] != NULL);
+	worker.peers[ROLE_COLLECTOR] = neighbour_open(worker.base, ROLE_RUNNER,
+	    ROLE_COLLECTOR, &far);
 	on_peer(&worker, ROLE_COLLECTOR, worker.peers[ROLE_COLLECTOR]);
 	channel_free(old);
 }
@@ -435,17 +397,6 @@ process_apply(uint64_t which, const char *payload, size_t n)
 }
 
 static void
-time_apply(const char *payload, size_t n)
-{
-	int64_t ms = 0;
-	size_t i;
-
-	for (i = 0; i < n && i < 3; i++)
-		ms = ms << 8 | (unsigned char)payload[i];
-	lifetime_pass(worker.base, ms);
-}
-
-static void
 messages_hold(struct frames *f)
 {
 	struct msg_header h;
@@ -455,7 +406,8 @@ messages_hold(struct frames *f)
 	for (i = 0; i < FRAMES_MAX && !broken && frames_next(f, &h, &payload);
 	     i++) {
 		if (h.type == MSG_PING)
-			time_apply(payload, h.length);
+			lifetime_pass(worker.base,
+			    frame_ms(payload, h.length, 3));
 		else if (h.type == MSG_PONG)
 			process_apply(h.id, payload, h.length);
 		else if (h.type == MSG_PEER)

@@ -10,12 +10,10 @@
  */
 #include "config.h"
 
-#include <sys/socket.h>
-
 #include "common/clock.h"
 #include "common/permanent.h"
 #include "submitter/spool/transition.h"
-#include "tests/fuzz/frames.h"
+#include "tests/fuzz/neighbour.h"
 
 /* on_neighbour() and the callbacks of the boxes; the table of nodes */
 int submitter_main(int argc, char **argv);
@@ -46,7 +44,7 @@ static char path[sizeof(dir) + 16], history_path[sizeof(dir) + 24];
 static struct submitter s;
 static struct worker worker;
 static int64_t clock_at;
-static int broken, far;
+static int far;
 static unsigned drains, drained;
 
 /* --- memory and time, in place of the product's --- */
@@ -483,34 +481,14 @@ submitter_end(void)
 /* --- the sender --- */
 
 static void
-on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
-    int fd, void *arg)
-{
-	HOLDS(0); /* the messages go to the dispatch directly */
-}
-
-static void
-on_broken(struct channel *c, const char *why, void *arg)
-{
-	broken = 1;
-}
-
-static const struct channel_ops channel_ops = { .on_frame = on_frame,
-	.on_broken = on_broken };
-
-static void
 sender_begin(enum role peer)
 {
 	struct channel *old = worker.peers[peer];
-	int fds[2];
 
 	if (old != NULL)
 		close(far);
-	HOLDS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	far = fds[1];
-	worker.peers[peer] = channel_new(worker.base, fds[0], ROLE_SUBMITTER,
-	    peer, &channel_ops, NULL);
-	HOLDS(worker.peers[peer] != NULL);
+	worker.peers[peer] = neighbour_open(worker.base, ROLE_SUBMITTER, peer,
+	    &far);
 	on_peer(&worker, peer, worker.peers[peer]);
 	channel_free(old);
 	drains = drained = 0;
@@ -654,17 +632,6 @@ answer_apply(const char *payload, size_t n)
 	    payload + 2, n - 2);
 }
 
-static void
-time_apply(const char *payload, size_t n)
-{
-	int64_t ms = 1;
-	size_t i;
-
-	for (i = 0; i < n && i < 3; i++)
-		ms = ms << 8 | (unsigned char)payload[i];
-	time_pass(ms);
-}
-
 /*
  * The destinations change: the first byte has those of now, the others are the value
  * that the spool has of those before.
@@ -694,7 +661,7 @@ messages_hold(struct frames *f, enum role from, unsigned choice)
 	for (i = 0; i < FRAMES_MAX && !broken && frames_next(f, &h, &payload);
 	     i++) {
 		if (h.type == MSG_PING)
-			time_apply(payload, h.length);
+			time_pass(frame_ms(payload, h.length, 4));
 		else if (h.type == MSG_PONG)
 			answer_apply(payload, h.length);
 		else if (h.type == MSG_PEER)

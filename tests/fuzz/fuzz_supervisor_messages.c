@@ -26,11 +26,10 @@ int supervisor_main(int argc, char **argv);
 #include "supervisor/main.c"
 #undef main
 
-#define FRAMES_MAX  64	      /* of one input */
-#define TURNS	    4	      /* of the loop, until all channels are empty */
-#define CLOCK_BEGIN 50000000  /* ms */
-#define PID_FIRST   100000000 /* no process has such a number */
-#define SEALS	    (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+#define FRAMES_MAX 64	     /* of one input */
+#define TURNS	   4	     /* of the loop, until all channels are empty */
+#define PID_FIRST  100000000 /* no process has such a number */
+#define SEALS	   (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 #define CENTRE	 1u
 #define EXPORTER 2u
@@ -169,28 +168,12 @@ turns(void)
 
 /* --- the system, in place of the host's --- */
 
-long long __wrap_clock_ms(void);
-int __wrap_clock_left(long long end);
 int __wrap_accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags);
 int __wrap_sockets_hook_repair(struct setup *setup, const struct conf *conf);
 void __wrap_resolver_files_send(struct child *c);
 void __wrap_resolver_files_check(struct workers *w);
 struct path_watch *__wrap_path_watch_new(struct event_base *base,
     void (*changed)(void *arg), void *arg);
-
-long long
-__wrap_clock_ms(void)
-{
-	return CLOCK_BEGIN + lifetime_ms();
-}
-
-int
-__wrap_clock_left(long long end)
-{
-	long long left = end - __wrap_clock_ms();
-
-	return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
-}
 
 static int next_client; /* the daemon's end of its connection */
 
@@ -506,12 +489,7 @@ client_ask(const char *payload, size_t n)
 static void
 time_apply(const char *payload, size_t n)
 {
-	int64_t ms = 0;
-	size_t i;
-
-	for (i = 0; i < n && i < 3; i++)
-		ms = ms << 8 | (unsigned char)payload[i];
-	lifetime_pass(sup.base, ms);
+	lifetime_pass(sup.base, frame_ms(payload, n, 3));
 	killed_end();
 	turns();
 }

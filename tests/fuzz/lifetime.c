@@ -2,6 +2,7 @@
 /* See lifetime.h.  The linker replaces each call of NAME by one of __wrap_NAME. */
 #include "config.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,9 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/lifetime.h"
 
-#define SLOTS_MIN 4096u
-#define FIRED_MAX 200
+#define SLOTS_MIN   4096u
+#define FIRED_MAX   200
+#define CLOCK_BEGIN 50000000 /* ms */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
@@ -37,6 +39,8 @@ int __wrap_event_add(struct event *event, const struct timeval *tv);
 int __wrap_event_del(struct event *event);
 int __wrap_event_pending(const struct event *event, short what,
     struct timeval *tv);
+long long __wrap_clock_ms(void);
+int __wrap_clock_left(long long end);
 
 static int noting;
 static int64_t clock_at;
@@ -249,6 +253,26 @@ int64_t
 lifetime_ms(void)
 {
 	return clock_at;
+}
+
+long long
+lifetime_clock_ms(void)
+{
+	return CLOCK_BEGIN + clock_at;
+}
+
+long long
+__wrap_clock_ms(void)
+{
+	return lifetime_clock_ms();
+}
+
+int
+__wrap_clock_left(long long end)
+{
+	long long left = end - lifetime_clock_ms();
+
+	return left <= 0 ? 0 : left < INT_MAX ? (int)left : INT_MAX;
 }
 
 void

@@ -19,6 +19,11 @@ void lifetime_end(void);
 /* ms; the clock of the timers, from 0 in each input. */
 int64_t lifetime_ms(void);
 /*
+ * The same clock in place of the product's, in ms: not near 0, which means "never".
+ * A target that links with --wrap=clock_ms,--wrap=clock_left has it there too.
+ */
+long long lifetime_clock_ms(void);
+/*
  * Lets ms pass: handles the events, and the timers that are due, in their order; a
  * few hundred of them, at most.
  */

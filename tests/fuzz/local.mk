@@ -17,6 +17,8 @@ endif
 fuzz_link = $(AM_LDFLAGS) -fsanitize=fuzzer
 fuzz_twin = tests/fuzz/fuzz.h tests/fuzz/twin.h tests/fuzz/twin.c
 
+fuzz_neighbour = tests/fuzz/neighbour.h tests/fuzz/frames.h tests/fuzz/fuzz.h
+
 # The functions that lifetime.c replaces.
 fuzz_lifetime = tests/fuzz/lifetime.c tests/fuzz/lifetime.h tests/fuzz/fuzz.h
 fuzz_lifetime_link = $(fuzz_link) -Wl,--wrap=malloc,--wrap=calloc \
@@ -40,22 +42,8 @@ fuzz_channel_LDADD = $(COMMON_LIBS)
 
 # It includes collector/main.c, and has its own clocks and runner.
 fuzz_collector_messages_SOURCES = tests/fuzz/fuzz_collector_messages.c \
-	tests/fuzz/frames.h $(fuzz_lifetime) \
-	collector/check.c \
-	collector/clusters.c \
-	collector/ctl_cluster.c \
-	collector/ctl_explain.c \
-	collector/ctl_job_part.c \
-	collector/ctl_sync.c \
-	collector/gpu_rows.c \
-	collector/explain_reason.c \
-	collector/job_part.c \
-	collector/metrics.c \
-	collector/oldest_job.c \
-	collector/scheduler.c \
-	collector/startup.c \
-	collector/status.c \
-	collector/summary.c
+	$(fuzz_neighbour) $(fuzz_lifetime) \
+	$(collector_files)
 fuzz_collector_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_collector_messages_LDFLAGS = $(fuzz_lifetime_link)
 fuzz_collector_messages_LDADD = $(COLLECTOR_LIBS)
@@ -107,7 +95,7 @@ fuzz_includes_SOURCES = tests/fuzz/fuzz_includes.c tests/fuzz/fuzz.h \
 fuzz_includes_LDFLAGS = $(fuzz_link) -Wl,--wrap=open
 fuzz_includes_LDADD = $(SYSTEM_LIBS)
 
-fuzz_intake_SOURCES = tests/fuzz/fuzz_intake.c tests/fuzz/frames.h tests/fuzz/fuzz.h
+fuzz_intake_SOURCES = tests/fuzz/fuzz_intake.c $(fuzz_neighbour)
 fuzz_intake_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
 fuzz_intake_LDFLAGS = $(fuzz_link)
 fuzz_intake_LDADD = $(SUBMITTER_LIBS)
@@ -173,7 +161,7 @@ fuzz_node_json_LDADD = $(RECORD_LIBS)
 
 # It includes receiver/main.c, and has its own link to NATS.
 fuzz_receiver_messages_SOURCES = tests/fuzz/fuzz_receiver_messages.c \
-	tests/fuzz/frames.h $(fuzz_lifetime) \
+	$(fuzz_neighbour) $(fuzz_lifetime) \
 	$(receiver_asks_libasks_a_SOURCES) \
 	$(receiver_base_libbase_a_SOURCES) \
 	$(receiver_intake_libintake_a_SOURCES) \
@@ -210,7 +198,7 @@ fuzz_runner_messages_LDADD = $(COLLECTOR_SLURM_LIBS)
 
 # It includes runner/main.c, and starts and kills no process.
 fuzz_runner_questions_SOURCES = tests/fuzz/fuzz_runner_questions.c \
-	tests/fuzz/frames.h $(fuzz_lifetime)
+	$(fuzz_neighbour) $(fuzz_lifetime)
 fuzz_runner_questions_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 fuzz_runner_questions_LDFLAGS = $(fuzz_lifetime_link) -Wl,--wrap=kill \
 	-Wl,--wrap=waitid,--wrap=wait4,--wrap=waitpid \
@@ -248,7 +236,7 @@ fuzz_stream_api_LDADD = $(COMMON_LIBS)
 
 # It includes two files of the submitter, and has its own clock and HTTP client.
 fuzz_submitter_messages_SOURCES = tests/fuzz/fuzz_submitter_messages.c \
-	tests/fuzz/frames.h tests/fuzz/fuzz.h
+	$(fuzz_neighbour)
 fuzz_submitter_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS) \
 	$(CURL_CFLAGS)
 fuzz_submitter_messages_LDFLAGS = $(fuzz_link)

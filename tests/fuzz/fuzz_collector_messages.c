@@ -12,11 +12,12 @@
 #include "tests/fuzz/lifetime.h"
 #include "tests/fuzz/neighbour.h"
 
-/* on_neighbour() and the callbacks of the boxes */
+/* on_neighbour() and the callbacks of the boxes; the tree of nodes */
 int collector_main(int argc, char **argv);
 #define main collector_main
 #include "collector/main.c"
 #undef main
+#include "collector/query/node_states.c"
 
 #define FRAMES_MAX   64 /* of one input */
 #define COMMANDS_MAX 64
@@ -243,6 +244,22 @@ collector_begin(unsigned choice)
 	if (choice & SYNCED)
 		resume_synced(&col.site);
 	lifetime_pass(worker.base, 0);
+}
+
+static void
+node_keep(void *node)
+{
+}
+
+/* The C library allocates the tree, and lifetime.c frees the nodes. */
+static void
+collector_end(void)
+{
+	unsigned i;
+
+	for (i = 0; i < col.site.n; i++)
+		tdestroy(col.lanes[i].node_states->tree, node_keep);
+	conf_clear(&worker.conf);
 }
 
 static void
@@ -489,7 +506,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	messages_hold(&f);
 	sender_close(&senders[0]);
 	sender_close(&senders[1]);
-	conf_clear(&worker.conf);
+	collector_end();
 	lifetime_end();
 	return 0;
 }

@@ -191,7 +191,7 @@ write_slurm_conf() {
 }
 
 # The hooks call whatever `lab/slurm hook` has put into DIR/hook, and note
-# when, for how long, and with which exit status, in DIR/out/hooks.
+# when, for how long, and with which exit status, in DIR/truth/hooks.
 write_hooks() {
 	local kind truth
 	for kind in prolog epilog; do

@@ -68,8 +68,8 @@ struct lanes *lanes_of(struct collector *col, const struct cluster *c);
 
 struct startup *startup_new(struct cluster *c, struct poll *poll);
 /*
- * Takes the next step: configuration, nodes, permission, clock; then sets
- * c->ready.
+ * Takes the next step: configuration, permission, nodes; then sets c->ready and
+ * reads the clock.
  */
 void startup_kick(struct startup *s);
 /* Slurm may have been upgraded: reads its version and settings again. */

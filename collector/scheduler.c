@@ -4,7 +4,8 @@
  * submitter has sent the open runs of the spool.  Then the lanes run when a work
  * list was changed, after a command or a message, and when the next one of
  * their times has come.  While something waits for a condition the lanes run
- * twice a second.  A collector without work wakes up for its polls only.
+ * twice a second.  A collector without work wakes up for the times of its lanes
+ * only, at least once a minute.
  */
 #include "config.h"
 

@@ -270,7 +270,10 @@ startup_again(struct startup *s)
 		s->step = STARTUP_CONFIG;
 }
 
-/* A site may send the hooks of other clusters here: one query for each name. */
+/*
+ * A site may send the hooks of other clusters here: one query for a name that is
+ * not the last one, and at most one a minute.
+ */
 void
 startup_unknown(struct startup *s, const char *cluster)
 {

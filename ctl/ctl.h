@@ -15,9 +15,9 @@
 
 /* Exit statuses, as the manual has them. */
 enum {
-	EXIT_DONE,	 /* the daemon has executed the request */
-	EXIT_REFUSED,	 /* the daemon replied with an error */
-	EXIT_USAGE,	 /* the command line is invalid */
+	EXIT_DONE,    /* the daemon has executed the request */
+	EXIT_REFUSED, /* an error of the daemon or a file, or a DEGRADED state */
+	EXIT_USAGE,   /* the command line is invalid */
 	EXIT_UNREACHABLE /* no daemon, or no reply */
 };
 

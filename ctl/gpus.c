@@ -165,7 +165,7 @@ items_count(const char *list)
 	return n;
 }
 
-/* 1 when the n-th item of list, "-" excepted, is an item of others. */
+/* 1 when the item of len bytes is an item of the list others. */
 static int
 item_is_in(const char *item, size_t len, const char *others)
 {
@@ -218,8 +218,7 @@ class_trouble(const struct node *c)
 
 /*
  * Addresses that fit: those of gpuPciAddrs if they are in cc-backend's topology
- * or there is none, else those of cc-backend.  NULL when neither has as many as
- * Slurm.
+ * or there is none, else those of cc-backend.  NULL when neither fits.
  */
 static const char *
 class_addresses(const struct node *c)

@@ -36,7 +36,7 @@ helper_run(const char *program, const char *socket, pid_t parent, int out)
 	_exit(127);
 }
 
-/* Reads up to the end, size bytes or HOOK_MUNGE_MS.  Returns the bytes. */
+/* The bytes up to the end; 0 after size bytes or HOOK_MUNGE_MS without one. */
 static size_t
 helper_read(int fd, char *buf, size_t size)
 {

@@ -79,7 +79,8 @@ const char *address_parse(const char *text, struct address_list *list);
 /*
  * Adds a credential as the last member of the message of len bytes.  program
  * asks the munged of socket, for HOOK_MUNGE_MS at most.  Returns the new length;
- * len when there is no credential, after a line of program on standard error.
+ * len when there is no credential.  program may have written a line to standard
+ * error.
  */
 size_t credential_add(char *message, size_t size, size_t len,
     const char *program, const char *socket);

@@ -2,8 +2,9 @@
 /*
  * cc-slurm-adapter: the hook client of slurmctld.  With -daemon, -test or
  * -migrate it executes the supervisor instead.  The hook client always ends
- * with status 0 within a second, because another status makes slurmctld requeue
- * or cancel the job; the daemon's next poll finds a job that was not reported.
+ * with status 0 within a second (2 for an unknown option), because another status
+ * makes slurmctld requeue or cancel the job; the daemon's next poll finds a job
+ * that was not reported.
  */
 #include "config.h"
 

@@ -182,8 +182,8 @@ void server_start(struct hook_server *server);
 /* Closes the listening sockets; open connections go on. */
 void server_stop(struct hook_server *server);
 /*
- * access is borrowed until the next call.  Before the first call only loopback
- * addresses are allowed.
+ * access is borrowed until the next call.  Before the first call only the addresses
+ * of this host are allowed.
  */
 void server_set_access(struct hook_server *server,
     const struct access_list *access);

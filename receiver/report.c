@@ -24,7 +24,7 @@ state_of(const struct stream_status *st, char *buf, size_t size)
 	return buf;
 }
 
-/* s that the oldest message that is not stored waits, at least. */
+/* s since the newest message that was read was stored, while messages wait. */
 static int64_t
 lag_of(const struct stream_status *st)
 {

@@ -591,7 +591,8 @@ on_child(evutil_socket_t sig, short what, void *arg)
 		if (cmd != NULL)
 			command_reap(cmd);
 		else
-			waitpid(pid, NULL, WNOHANG); /* of commands_kill() */
+			/* of commands_kill(), or of a start that failed */
+			waitpid(pid, NULL, WNOHANG);
 	}
 }
 

@@ -34,7 +34,8 @@ int pipe_new(int fds[2]);
 /*
  * Starts argv in a process group of its own, confined, with these descriptors
  * and default signals.  The kernel kills it when the runner ends.  0, or an
- * errno and *pid 0; *what is what has failed.
+ * errno: *pid is 0 when there is no child, else the child has ended and is to be
+ * reaped; *what is what has failed.
  */
 int command_spawn(pid_t *pid, const char *const *argv, char *const *env,
     const struct confine_rules *rules, const struct command_fds *fds,

@@ -4,8 +4,8 @@
  * cc-backend and NATS, and a child process checks this host.  At the centre of
  * a fan-in, the receiver checks NATS and the streams, and the key clusters has
  * the names of the clusters.  Each part has a time limit; the list has a line
- * for a part without an answer.  A line begins with "ok", "warn" or "FAIL";
- * only FAIL means that the daemon does not start.
+ * for a part without an answer.  A line begins with "ok", "warn" or "FAIL"; FAIL
+ * means that the daemon does not start, or that other users can change its files.
  */
 #include "config.h"
 

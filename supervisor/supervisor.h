@@ -51,10 +51,10 @@ struct reload_ops {
 	void (*stop)(struct supervisor *sup, const char *why, int status);
 };
 
-/* A reload under way: all workers must agree before one switches. */
-/* bytes of their names: fifteen keys, separated by ", " */
+/* bytes of the names of kept keys: sixteen at most, separated by ", " */
 #define KEPT_MAX 320
 
+/* A reload under way: all workers must agree before one switches. */
 struct reload {
 	int active;
 	struct conf conf; /* the new one */
@@ -138,8 +138,8 @@ void reload_child_gone(struct child *c);
 
 /* checklist.c: what -test prints about Slurm, cc-backend and this host. */
 /*
- * All workers have agreed to the configuration.  Prints the list and ends the
- * supervisor within 30 s: status 1 when the daemon would not start.
+ * All workers have agreed to the configuration.  Prints the list within 30 s and
+ * ends the supervisor: status 1 when a line is FAIL.
  */
 void checklist_begin(struct supervisor *sup);
 /* Messages of a worker. */

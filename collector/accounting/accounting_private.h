@@ -83,7 +83,7 @@ struct accounting {
 	int64_t slice_most; /* maximum of slice */
 	int64_t slice_ms;   /* duration of the last query */
 	int64_t slice_to;   /* 0 = open */
-	int64_t asked_to;   /* the end of the range */
+	int64_t asked_to;   /* the end of the slice */
 	int64_t clock;	    /* slurmctld's, when the query began */
 	int64_t latest;	    /* the latest end in the answer */
 	int64_t mark;	    /* watermark that was not sent yet */

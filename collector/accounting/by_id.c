@@ -245,10 +245,10 @@ acct_ids_query(struct accounting *l)
 }
 
 /*
- * Slurm has no accounting.  Each hook event is finished here: its runs were
- * sent, or the poll will find them.  A run that slurmctld does not have any
- * more stays open, and this is logged.  A start that waits for an earlier run,
- * which only accounting had, waits no longer.
+ * Slurm has no accounting.  Each hook event is answered here: slurmctld is
+ * queried again, or the event is acknowledged after its last try.  A run that
+ * slurmctld does not have any more stays open, and this is logged.  A start
+ * that waits for an earlier run, which only accounting had, waits no longer.
  */
 void
 acct_ids_none(struct accounting *l)

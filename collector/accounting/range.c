@@ -4,7 +4,8 @@
  * is read in slices that fit slurmdbd's limits.  A slice earns a watermark
  * when its answer was complete and our permission to see all jobs was proved. 
  * A watermark is never later than the last moment at which slurmctld had sent
- * all its messages to slurmdbd.
+ * all its messages to slurmdbd or, if sdiag does not show its queue, than the
+ * latest end in the answer.
  */
 #include "config.h"
 
@@ -430,7 +431,7 @@ slice_fail(struct accounting *l, const struct command_end *end)
 
 	if (!steps_ended_query(l, end))
 		query_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
-	/* The next poll starts the query again; other ranges continue. */
+	/* It is read again after health_wait(); other ranges continue. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
 		l->due |= DUE_POLL;

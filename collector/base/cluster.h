@@ -66,11 +66,12 @@ struct health {
 	    CLUSTER_MAX]; /* for log lines; with several clusters it has the name */
 	int away;
 	unsigned fails;
-	int64_t since;	     /* wall clock, for status */
-	int64_t since_ms;    /* the same, monotonic */
-	int64_t next;	     /* monotonic ms: no query before */
-	int64_t wait_max_ms; /* after a failure: one poll interval */
-	int64_t answered;    /* wall clock of the last good answer */
+	int64_t since;	  /* wall clock, for status */
+	int64_t since_ms; /* the same, monotonic */
+	int64_t next;	  /* monotonic ms: no query before */
+	int64_t
+	    wait_max_ms;  /* after a failure: one poll interval, 60 s at most */
+	int64_t answered; /* wall clock of the last good answer */
 	int64_t answered_ms; /* the same, monotonic; 0 = never */
 	char why[256];
 	int logged; /* the outage was logged */
@@ -82,7 +83,7 @@ struct health {
 
 void health_good(struct health *h);
 void health_bad(struct health *h, const char *why);
-/* The daemon is up and denies a query: the next one waits for a poll interval. */
+/* The daemon is up and denies a query: the next one waits for wait_max_ms. */
 void health_denies(struct health *h);
 /* ms until the next query is allowed; 0 = now. */
 int64_t health_wait(const struct health *h);

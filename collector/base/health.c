@@ -2,8 +2,8 @@
 /*
  * Tells whether slurmctld and slurmdbd answer.  The log has one line when a
  * daemon does not answer and one line when the daemon answers again.  During an
- * outage the time between two queries grows up to one poll interval, because
- * more queries do not help a daemon that starts under load.
+ * outage the time between two queries grows up to one poll interval, 60 s at most,
+ * because more queries do not help a daemon that starts under load.
  */
 #include "config.h"
 

@@ -192,7 +192,7 @@ on_verify_row(struct span line, void *arg)
 	struct detail_result *r;
 
 	if (squeue_row(line, &row) == -1)
-		return 0; /* a pending job has no start */
+		return 0; /* a malformed row */
 	r = row.state->phase == PHASE_ENDED ? details_result(d, row.job) : NULL;
 	if (r != NULL)
 		r->shown = 1;

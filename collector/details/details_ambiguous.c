@@ -87,7 +87,7 @@ record_at(struct span text, size_t name_len)
 	return text;
 }
 
-/* How many records of the job with exactly this name there are; the last in s. */
+/* How many records of the job with exactly this name there are; the first in s. */
 static unsigned
 records_find(struct disambiguate *x, struct job_snapshot *s)
 {

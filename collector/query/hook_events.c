@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hook events.  slurmctld is queried at once, for many jobs in one query, and in
- * a burst once a second; not for the end of a run whose record lacks the end
+ * a burst every one or two seconds; not for the end of a run whose record lacks the end
  * only.  Of an event the job id and the kind are used.
  * Accounting is queried later, when slurmctld shows that a run has ended.  An
  * event is acknowledged when all its records are in the spool, or when there

@@ -2,7 +2,8 @@
 /*
  * The poll.  One poll runs at most three commands, whatever the number of jobs:
  * the periodic squeue; accounting, in its own lane; and the details of new runs
- * or, when there are none, slurmctld's clock.  Accounting is not queried when
+ * or, when there are none, slurmctld's clock.  Ambiguous records, unknown hosts and
+ * the check of a run without slurmdbd need more.  Accounting is not queried when
  * slurmctld's counters prove that no run can have ended.
  */
 #include "config.h"
@@ -30,7 +31,7 @@
 /* polls; after so many the clock is read before accounting */
 #define CLOCK_EVERY 5
 /*
- * Accounting is queried after this number of polls and this time, also without a
+ * Accounting is queried after this number of polls or this time, also without a
  * change of the counters: the answer shows that slurmdbd works.
  */
 #define QUIET_POLLS 10
@@ -49,7 +50,8 @@
 #define SETTLE_MAX_S 300
 /* s before the start, if this process does not know when the outage began */
 #define OUTAGE_MAX_S 86400
-#define BAD_ROWS_MAX 10 /* malformed rows; with more the answer is invalid */
+/* An answer with a malformed row is invalid; after more the command is ended. */
+#define BAD_ROWS_MAX 10
 
 enum poll_step {
 	POLL_IDLE,

@@ -77,10 +77,10 @@ const struct runner_info *runner_info(const struct runner_link *r);
 void runner_resume_time(struct runner_link *r, int64_t epoch);
 
 /*
- * Asks a question.  on_end is called later, from the event loop, also when
- * there is no runner, or a value of the question is not valid: times are
- * Slurm's and may be anything.  When as many as questions_max() are under way, the
- * question waits.  NULL on memory: then nothing is called.
+ * Asks a question.  on_end is called later, from the event loop, also when a
+ * value of the question is not valid: times are Slurm's and may be anything.  The
+ * question waits while there is no runner, and while as many as questions_max()
+ * are under way.  NULL on memory: then nothing is called.
  */
 struct command *runner_start(struct runner_link *r,
     const struct command_spec *spec);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Decides what a snapshot of a job means: a new run, a known run, its end, or
- * nothing.  Only this box creates records and changes the tables of open and
- * done runs.  It never starts a command.
+ * nothing.  Only this box adds and removes open and done runs, and creates
+ * records, except that of a job script.  It never starts a command.
  */
 #ifndef COLLECTOR_TRACK_TRACK_H
 #define COLLECTOR_TRACK_TRACK_H
@@ -22,7 +22,7 @@ uint64_t track_ambiguous(struct cluster *c, struct job_snapshot *s);
 void track_squeue_row(struct cluster *c, const struct squeue_job *row);
 /*
  * slurmctld has called the hook at the end of the job.  1: the records of the
- * job lack nothing but the end of its only run, and accounting has the end; the
+ * job lack nothing but the end of its only run, and accounting gets the end; the
  * run is not regarded as running any more.  0: slurmctld is to be queried.
  */
 int track_epilog(struct cluster *c, uint64_t job);

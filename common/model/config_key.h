@@ -15,8 +15,8 @@
 /*
  * Finds the text of a key in len bytes at p, as the daemon does: the correct
  * spelling wins over another case; of several values the last one is used.
- * 1 with the text in buf; 0 when the bytes are not a JSON object, or the key
- * has no text, an empty one, or one that does not fit.
+ * 1 with the text in buf; 0 when the key has no text before the first error of the
+ * JSON, an empty one, or one that does not fit.
  */
 int config_key_find(const char *p, size_t len, const char *key, char *buf,
     size_t size);

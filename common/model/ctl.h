@@ -35,7 +35,7 @@ enum ctl_verb {
 	CTL_SPOOL,
 	CTL_REPAIR, /* submitter: runs stopped by others; root only */
 	/*
-	 * collector, submitter: the checklist of -test; the submitter of a
+	 * collector, submitter, receiver: the checklist of -test; the submitter of a
 	 * cluster, if text names one.  Only the supervisor of -test sends it.
 	 */
 	CTL_CHECK,

@@ -150,9 +150,9 @@ void job_clear(struct job *job);
 
 /* Appends a host, copies name.  NULL: out of memory, or HOSTS_MAX reached. */
 struct job_host *job_add_host(struct job *job, const char *name);
-/* 0, or -1: out of memory, or RANGES_MAX reached. */
+/* 0, or -1: out of memory, RANGES_MAX reached, or last is below first. */
 int job_host_add_cpus(struct job_host *host, uint32_t first, uint32_t last);
-/* 0, or -1: out of memory, or ACCELS_MAX reached. */
+/* 0, or -1: out of memory, ACCELS_MAX reached, or ACCEL_MAX bytes or more. */
 int job_host_add_accel(struct job_host *host, const char *address);
 
 /* Writes the record; wr_end() tells whether it fits. */

@@ -104,6 +104,7 @@ enum msg_type {
 	MSG_METRIC_END, /* no payload */
 	/* worker to supervisor */
 	MSG_SUMMARY, /* struct summary (summary.h): replaces the last one */
+	/* collector to submitter */
 	/* str cluster, u64 job, u8 enum event_kind, i64 epoch in ms */
 	MSG_HOOK_CALLED,
 	/*

@@ -45,7 +45,7 @@ enum problem_kind {
 /* The part of the suite: "slurmctld", "spool"; "?" when kind is invalid. */
 const char *problem_stage(unsigned kind);
 
-#define SUMMARY_PROBLEMS_MAX 32	 /* of one worker: two for each cluster */
+#define SUMMARY_PROBLEMS_MAX 32	 /* of one worker; `more` counts the others */
 #define SUMMARY_TEXT_MAX     320 /* bytes with the NUL */
 
 struct problem {

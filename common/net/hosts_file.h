@@ -13,7 +13,7 @@ int resolver_line(const char **p, size_t *len, char line[NAMES_LINE_MAX]);
 void answer_add(struct resolver_answer *a, int family, const void *address);
 /* 1 when host is an IPv4 or IPv6 address, with or without brackets. */
 int answer_literal(struct resolver_answer *a, const char *host);
-/* 1 when the hosts file lists the host; IPv4 first. */
+/* 1 when the host is localhost or the hosts file lists it; IPv4 first. */
 int answer_hosts(struct resolver_answer *a, const char *bytes, size_t len,
     const char *host);
 

@@ -16,7 +16,7 @@ int span_is(struct span s, const char *word);
  * Returns owned: n bytes as valid UTF-8 of at most max bytes without the NUL.
  * A longer text is cut at a character and ends with "…[cut]".  Bytes that are not
  * UTF-8 become U+FFFD.  Control bytes except newline and tab are escaped as
- * "\x1b".  NULL when out of memory.
+ * "\x1b".  NULL when out of memory, or max is below 8.
  */
 char *text_clean(const char *p, size_t n, size_t max);
 /*

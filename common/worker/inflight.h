@@ -24,7 +24,7 @@ void inflight_free(struct inflight *inflight);
 void inflight_set(struct inflight *inflight, const struct run_key *key);
 void inflight_clear(struct inflight *inflight);
 /*
- * Supervisor: 1 and the key when the page has one, else 0.  The worker may have
+ * 1 and the key when the page has one, else 0.  The worker may have
  * written any bytes.
  */
 int inflight_read(const struct inflight *inflight, struct run_key *key);

@@ -69,7 +69,7 @@ void sandbox_read(struct reader *r, struct sandbox *sb);
 /*
  * Applies all layers; fatal when a required one fails.  layers (of size bytes)
  * gets their names, separated by commas, and texts about missing ones:
- * "chroot,uid,nocaps,nnp,rlimits,landlock-7,seccomp; token not separated".
+ * "chroot,rlimits,uid,nocaps,nnp,landlock-7,seccomp; bounding set kept".
  */
 void sandbox_enter(const struct sandbox *sb, char *layers, size_t size);
 

@@ -125,8 +125,8 @@ static const char *const listening[] = { "accept", "accept4" };
 
 /*
  * Outgoing connections; socket() has its own rule, by family.  sendmsg() and
- * sendmmsg() are missing: they pass descriptors to other processes, and only
- * the supervisor does this.
+ * sendmmsg() are missing: they pass descriptors to other processes, and submitter
+ * and receiver pass none.
  */
 static const char *const connecting[] = {
 	"connect", "shutdown", "setsockopt", "recvmmsg",

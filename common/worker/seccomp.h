@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seccomp filters.  Listener, collector, submitter and the parser of the
- * configuration have a list of allowed calls.  The runner and the supervisor,
+ * The seccomp filters.  Listener, exporter, collector, submitter, receiver and the
+ * parser of the configuration have a list of allowed calls.  The runner and the supervisor,
  * whose filters Slurm's commands inherit, have a list of denied calls.
  */
 #ifndef COMMON_WORKER_SECCOMP_H

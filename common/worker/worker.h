@@ -30,7 +30,7 @@ struct worker_ops {
 	/*
 	 * A complete new configuration: checks what the parser could not check
 	 * and prepares the switch.  secrets/len: the mapped memfd, only for the
-	 * submitter, unmapped after the call.  0, or -1 with a reason.  Must
+	 * submitter and the receiver, unmapped after the call.  0, or -1 with a reason.  Must
 	 * not change the behaviour yet.  May be NULL.
 	 */
 	int (*conf_check)(struct worker *w, const struct conf *next,
@@ -43,8 +43,8 @@ struct worker_ops {
 	 */
 	void (*start)(struct worker *w);
 	/*
-	 * A message of the supervisor that worker.c does not handle (listen,
-	 * lastrun, file, quarantine); owns fd.
+	 * A message of the supervisor that worker.c does not handle, as listen,
+	 * lastrun, file, quarantine, metric; owns fd.
 	 */
 	void (*on_supervisor)(struct worker *w, const struct msg_header *h,
 	    struct reader *r, int fd);

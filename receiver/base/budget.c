@@ -78,9 +78,10 @@ free_bytes(const struct budget *b, const struct budget_use *use)
 }
 
 /*
- * A request asks for half of a stream's share, because the submitter makes the
- * other half durable meanwhile.  A smaller rest is not requested: each request
- * costs the broker as much as a large one.
+ * A request asks for half of the messages and a quarter of the bytes of a
+ * stream's share, because the submitter makes the others durable meanwhile.  A
+ * smaller rest is not requested: each request costs the broker as much as a
+ * large one.
  */
 struct budget_grant
 budget_grant(const struct budget *b, const struct budget_use *use,

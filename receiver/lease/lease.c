@@ -71,8 +71,8 @@
 #include "receiver/lease/lease.h"
 
 /*
- * cc-backend's limit for a request and 5 s; with a lease below 30 s, which only
- * tests use, in proportion.
+ * cc-backend's limit for a request and 5 s; with a lease below 30 s, for which
+ * -test warns, in proportion.
  */
 #define MARGIN_MS 25000
 #define WRITES	  3  /* in the time of a lease */

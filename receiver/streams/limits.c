@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks the configuration of a stream.  The receiver reads a stream whose limits
- * differ from ours, and asks the broker again each minute: the broker may have space
+ * differ from ours, and asks the broker again after 30 to 60 s: it may have space
  * for our limits now, or an admin has changed them.
  */
 #include "config.h"
@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "receiver/streams/streams_private.h"
 
-#define CHECK_MS 60000 /* between two questions about one stream */
+#define CHECK_MS 60000 /* ms, at most, between two questions about one stream */
 
 void
 limits_note(struct stream *st, const struct api_answer *a, const char *kept)

@@ -96,7 +96,7 @@ void streams_read_elsewhere(struct streams *t);
 void streams_receive(struct streams *t, const struct link_message *m);
 void streams_turn(struct streams *t);
 /*
- * The submitter is connected (NULL: lost): forgets what it had not
+ * The submitter is connected or lost: forgets what it had not
  * acknowledged.  streams_position() for each cluster that it knows and then
  * streams_begin() follow.
  */

@@ -72,10 +72,10 @@ struct stream {
 	unsigned check_serial;	 /* of the last question about its limits */
 	int check_is_update;	 /* that question is an update */
 	unsigned unanswered;	 /* updates in a row without an answer */
-	char problem[256];	 /* why it is not read; "" = it is read */
-	char wrong[256];	 /* in its configuration; "" = nothing */
-	char loss[160];		 /* messages were lost; "" = none */
-	uint64_t identity;	 /* of window; 0 = unknown */
+	char problem[256]; /* the last failure, until it is read; "" = none */
+	char wrong[256];   /* in its configuration; "" = nothing */
+	char loss[160];	   /* messages were lost; "" = none */
+	uint64_t identity; /* of window; 0 = unknown */
 	struct window window;
 	uint64_t told;	    /* position that the owner has */
 	uint64_t again;	    /* up to this one, messages are read again */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The paths that one command may open.  Only single files of /etc are allowed:
+ * The paths that one command may open.  Of /etc these are single files and the
+ * folders of Slurm's configuration:
  * Landlock has no rule that denies, so that config.json could not be excluded
  * from /etc.  Sockets of munge, sssd, nscd and nslcd need no rule; see
  * ruleset.c.

@@ -105,7 +105,10 @@ read_fields(struct payload *p, const char *list, char *reason, size_t size)
 	return got;
 }
 
-/* Accepts final states that every version of cc-backend accepts. */
+/*
+ * Accepts final states of cc-backend 1.5; payload_stop_state() replaces those that
+ * an older version rejects.
+ */
 static int
 read_requeued(struct payload *p, const char *word, char *reason, size_t size)
 {

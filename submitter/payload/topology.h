@@ -51,9 +51,10 @@ void topology_each_accel(const struct topology *t, topology_accel_fn *fn,
     void *arg);
 /*
  * Writes the OS ids of a host's abstract ids to out, ascending, each once.
- * cluster is cc-backend's name; t and map may be NULL.  Ids that cannot be
- * mapped stay unchanged, and one log line per kind of host says so.  Returns 0,
- * or -1 when there are more than THREADS_MAX or memory is short.
+ * cluster is cc-backend's name; t and map may be NULL.  If one id cannot be mapped,
+ * all ids of the host stay unchanged, and a log line says so: one for each host, or
+ * for each kind of host without a table.  Returns 0, or -1 when there are more than
+ * THREADS_MAX or memory is short.
  */
 int topology_map(struct topology *t, const struct cpumap *map,
     const char *cluster, const struct job_host *host, struct thread_ids *out);

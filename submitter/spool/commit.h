@@ -24,7 +24,8 @@ struct commit_ops {
 	int (*failed)(struct submitter *s);
 	/*
 	 * Called before a new try: makes the changes again that were rolled
-	 * back.  0, or -1 when there is nothing to commit yet.
+	 * back.  0, or -1 when a change failed or a message is invalid: nothing is
+	 * committed.
 	 */
 	int (*retry)(struct submitter *s);
 	/* commit_is_stuck() has changed. */

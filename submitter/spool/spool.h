@@ -26,7 +26,7 @@ enum dest {
 
 /*
  * The state of a run for one destination. The numbers are stored: add new ones
- * at the end. transition.h has the events and the table of transitions.
+ * at the end.  transition.h has the events, transition.c the table of transitions.
  */
 enum run_state {
 	RUN_NONE,	 /* not for this destination */
@@ -169,7 +169,10 @@ enum spool_put {
 	PUT_NEW,
 	PUT_MERGED, /* the record changed the run */
 	PUT_KNOWN,  /* nothing is new, or the run is done */
-	/* of a backfill; done here: held until cc-backend's list tells */
+	/*
+	 * of a backfill; the run is done here, or is published again: held until
+	 * the backfill releases it
+	 */
 	PUT_HELD,
 	PUT_REFUSED,  /* the record has no valid run */
 	PUT_NO_SHARE, /* the share for resource records is full */
@@ -252,7 +255,7 @@ int spool_commit(struct spool *sp);
 void spool_rollback(struct spool *sp);
 /* 1 when there is something to commit. */
 int spool_dirty(const struct spool *sp);
-/* 1 after an error until a commit succeeds; and the text of the last error. */
+/* 1 after a failed commit until one succeeds; and the text of the last error. */
 int spool_failed(const struct spool *sp);
 const char *spool_error(const struct spool *sp);
 
@@ -362,7 +365,8 @@ void spool_observe(struct spool *sp, const struct spool_observer *ops,
 
 /*
  * Stores a record or merges it into its run; job loses the members that were
- * moved.  *id becomes the row of the run, 0 when there is none.
+ * moved.  *id becomes the row of the run, which this record may have ended; 0 when
+ * no row was found or made.
  */
 enum spool_put spool_put(struct spool *sp, struct job *job, int64_t *id);
 /*

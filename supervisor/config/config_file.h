@@ -141,7 +141,7 @@ const char *conf_key_guess(const char *name);
 /* line_numbers.c */
 /*
  * Lines of the keys of the two upper levels of a text that jansson has
- * accepted.  Returns owned, NULL when out of memory.  Warns about keys given
+ * accepted.  Returns p->lines, NULL when out of memory.  Warns about keys given
  * twice.
  */
 json_t *conf_lines_new(struct conf_parse *p, const char *text, size_t len);

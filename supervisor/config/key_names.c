@@ -7,7 +7,7 @@
 
 #include "supervisor/config/config_file.h"
 
-#define NAME_MAX_BYTES 64 /* the longest key has 20 */
+#define NAME_MAX_BYTES 64 /* the longest key has 21 */
 
 int
 conf_key_find(const char *name, enum conf_key *key)

@@ -17,7 +17,7 @@ static const enum conf_key logins[] = { CONF_NATS_CREDS_FILE,
 
 #define LOGINS (sizeof(logins) / sizeof(logins[0]))
 
-/* The next login after the i-th that the file names; LOGINS when none. */
+/* The first login from the i-th on that the file names; LOGINS when none. */
 static size_t
 login_next(const struct conf_parse *p, size_t i)
 {

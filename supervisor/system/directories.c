@@ -514,7 +514,7 @@ empty_dir_prepare(struct setup *setup)
 	return 0;
 }
 
-/* The collector gets only a regular file of slurmUser with one name. */
+/* The runner gets only a regular file with one name; it becomes slurmUser's. */
 static int
 lastrun_check(const struct setup *setup, int fd)
 {

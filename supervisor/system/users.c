@@ -128,7 +128,7 @@ slurm_user(struct setup *setup, const struct conf *conf)
 	return 0;
 }
 
-/* With sandbox off, the service users need not exist. */
+/* With sandbox off and a Slurm of its own, the service users need not exist. */
 static int
 service_user(struct setup *setup, const struct conf *conf, enum role role)
 {

@@ -128,7 +128,7 @@ struct workers {
 	struct event *unanswered; /* timer: a hello or a pong is missing */
 	/* reports changes of resolv.conf and hosts; NULL = a timer only */
 	struct path_watch *files;
-	int config_test; /* no worker becomes ready */
+	int config_test; /* -test: only collector and runner become ready */
 	int stopping;	 /* no worker is started again */
 };
 

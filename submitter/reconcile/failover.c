@@ -367,6 +367,8 @@ failover_drain(struct failover *b, struct reader *r)
 	if (until < b->until)
 		b->until = until;
 	lease_update(b);
+	/* A write without an answer is ended then: libcurl has its old limit. */
+	timer_after(b->end, HTTP_FENCE_LEAST);
 	http_on_quiet(b->s->http, on_quiet, b);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "submitter/backend/breaker.h"
 #include "submitter/base/timer.h"
 #include "submitter/delivery/delivery.h"
@@ -26,6 +27,7 @@
 
 struct submitter sim;
 int64_t sim_fence;
+int sim_fence_over;
 int sim_unsent;
 void (*sim_quiet)(void *arg);
 void *sim_quiet_arg;
@@ -80,6 +82,7 @@ http_fence(struct http_client *r, int64_t until)
 {
 	(void)r;
 	sim_fence = until;
+	sim_fence_over = until <= clock_boot_ms();
 }
 
 void

@@ -16,7 +16,8 @@
 #define SIM_HOUR   (60 * SIM_MINUTE)
 
 extern struct submitter sim;
-extern int64_t sim_fence; /* the last one of http_fence() */
+extern int64_t sim_fence;  /* the last one of http_fence() */
+extern int sim_fence_over; /* it had passed in that call */
 /* Of http_on_quiet(); http_all_answered() is 1 for 25000 ms. */
 extern void (*sim_quiet)(void *arg);
 extern void *sim_quiet_arg;

@@ -889,6 +889,9 @@ test_drain(void)
 	CHECK(role_is_passive(&sim));
 	CHECK(sim_fence > clock_boot_ms() &&
 	    sim_fence < clock_boot_ms() + HTTP_FENCE_LEAST);
+	CHECK(!sim_fence_over);
+	sim_run(HTTP_FENCE_LEAST);
+	CHECK(sim_fence_over);
 	sim_put(1, 1000, 0);
 	/* a renewal by the receiver does not begin again */
 	active_until(30000);

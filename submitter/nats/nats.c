@@ -102,12 +102,12 @@ count(struct nats *n, const struct nats_item *item)
 		n->n.unsure++;
 		break;
 	case NATS_AWAY:
-	case NATS_REFUSED:
 	case NATS_IN_PROCESS:
 	case NATS_NO_STREAM:
 		n->n.away++;
 		break;
 	case NATS_DENIED:
+	case NATS_REFUSED:
 	case NATS_TOO_LONG:
 		n->n.refused++;
 		break;

@@ -29,7 +29,8 @@ struct nats;
 enum nats_result {
 	NATS_SENT,   /* confirmed: flushed, or acknowledged by the stream */
 	NATS_UNSURE, /* core: the connection broke before it confirmed */
-	NATS_AWAY, /* not published: no connection or stream; send again later */
+	/* not confirmed: no connection, or no answer in time; send again later */
+	NATS_AWAY,
 	NATS_DENIED,	 /* the broker does not permit the subject */
 	NATS_REFUSED,	 /* the stream is full, or not that of the cluster */
 	NATS_IN_PROCESS, /* the stream has not yet stored it; send again later */
@@ -103,8 +104,8 @@ struct nats_status {
 	unsigned in_flight; /* messages without a result */
 	uint64_t sent;
 	uint64_t unsure;
-	uint64_t away;	     /* returned as NATS_AWAY */
-	uint64_t refused;    /* subject not permitted, or too long */
+	uint64_t away;	     /* not confirmed; sent again later */
+	uint64_t refused;    /* by the broker or the stream, or too long */
 	uint64_t shortened;  /* sent with shorter texts */
 	uint64_t duplicates; /* the stream already had the id */
 };

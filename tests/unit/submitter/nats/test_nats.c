@@ -672,9 +672,15 @@ check_one_rejected(void)
 static void
 check_refusals(void)
 {
+	struct nats_status before, st;
+
 	mode = MODE_FULL;
+	nats_status(nats, &before);
 	CHECK_INT(record_result("beta", 80, 0), NATS_REFUSED);
 	CHECK_STR(why, "maximum bytes exceeded");
+	nats_status(nats, &st);
+	CHECK_INT(st.refused, before.refused + 1);
+	CHECK_INT(st.away, before.away);
 	mode = MODE_BOTH_STREAMS;
 	CHECK_INT(record_result("beta", 80, 0), NATS_SENT);
 	/* Somebody's own stream has the subject: the centre does not read it. */

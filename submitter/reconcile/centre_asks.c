@@ -446,9 +446,10 @@ centre_asks_record(struct centre_asks *a, const struct run_key *key,
 
 	if (!a->under_way || i == a->q.ask.n || a->runs[i] == ASKED_KNOWN)
 		return;
-	a->n_known++;
-	if (is_published(job))
+	if (is_published(job)) {
+		a->n_known++;
 		publish(a, job, id);
+	}
 	answered(a, i, ASKED_KNOWN);
 }
 

@@ -15,7 +15,11 @@ struct worker;
 /* Handles one request. The worker returns its rows and its end. */
 void ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req);
-/* Retries all rejected runs. Returns their number. */
+/*
+ * Retries the rejected runs, except quarantined ones and those that Slurm never
+ * showed as running.  Returns their number; a run that both destinations rejected
+ * counts twice.
+ */
 unsigned ctl_retry_all(struct submitter *s);
 /* The rows of `metrics`, and the end of the reply. */
 void metrics_send(struct submitter *s, uint64_t request);

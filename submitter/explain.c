@@ -168,7 +168,7 @@ events_print(struct explain *x, const struct known_run *r)
 	}
 }
 
-/* Replaces each occurrence of what (not empty) in text. */
+/* Replaces each occurrence of what in text, unless what is a part of by. */
 static void
 text_replace(char *text, size_t size, const char *what, const char *by)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The submitter: the only process that has the token, stores the spool and
- * sends requests to cc-backend and NATS.  The submitter executes no program and
- * opens no file outside the directory of the spool, which is its root.  It
+ * The submitter: the only process that has the token, stores the spool and sends
+ * requests to cc-backend; it publishes on NATS.  The submitter executes no program
+ * and opens no file outside the directory of the spool, which is its root.  It
  * receives everything else as bytes.
  */
 #include "config.h"

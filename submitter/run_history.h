@@ -7,7 +7,7 @@ struct submitter;
 
 /* The spool is open: its events go to the history from now on. */
 void run_history_begin(struct submitter *s);
-/* Every 10 s: the numbers of runs, and what does not answer. */
+/* Every 10 to 30 s: the numbers of runs, and what does not answer. */
 void run_history_tick(struct submitter *s);
 
 #endif

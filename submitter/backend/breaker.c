@@ -55,8 +55,8 @@ enum breaker_state {
 	BREAKER_DOWN,	   /* a probe is under way or due */
 	BREAKER_HALF_OPEN, /* one request at a time */
 	BREAKER_UP,
-	BREAKER_UNAUTHORIZED, /* the token is refused; probed every 30 s */
-	/* the address is not cc-backend's; probed every 30 s */
+	BREAKER_UNAUTHORIZED, /* the token is refused; probed */
+	/* the address is not cc-backend's; probed as well */
 	BREAKER_WRONG_ADDRESS,
 	BREAKER__COUNT
 };

@@ -46,7 +46,7 @@ void breaker_meta_result(struct breaker *g, const struct result *v);
 /* The state and, during an outage, its duration and reason; static memory. */
 const char *breaker_problem(struct breaker *g);
 void breaker_status(struct breaker *g, uint64_t request);
-/* Adds an outage of cc-backend. */
+/* Adds an outage, a token that expires, and a wrong ccBackendVersion. */
 void breaker_summary(const struct breaker *g, struct summary *to);
 /* The rows of the stage cc-backend, without the oldest item. */
 void breaker_metrics(struct breaker *g, uint64_t request);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The role of this suite when two suites run (activeOnly).  The failover code
- * sets the role; the code that sends requests reads it.
+ * The role of this suite when two suites run (activeOnly).  The code of the
+ * failover and of the first list sets the role; the code that sends requests reads
+ * it.
  */
 #ifndef SUBMITTER_BASE_ROLE_H
 #define SUBMITTER_BASE_ROLE_H

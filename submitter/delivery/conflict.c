@@ -39,11 +39,11 @@
 #define END_LATER_MAX 3600000 /* ms */
 #define GROUP_MAX     512     /* runs listed together */
 /*
- * s from their first start to the last: cc-backend reads one file per stopped
- * job
+ * s from the start of the first run to that of any other: cc-backend reads one file
+ * per stopped job
  */
 #define GROUP_SPAN 3600
-/* ranges that wait: an hour is halved 12 times */
+/* ranges that wait: two hours are halved 13 times */
 #define HALVES_MAX 16
 
 /* One run of the group. */
@@ -483,7 +483,7 @@ on_listed(const struct result *v, void *arg)
 
 /* --- groups --- */
 
-/* Rows come by start; a group ends where the starts are too far apart. */
+/* Rows come when they are due; a group ends where the starts are too far apart. */
 static int
 group_add(struct spool *sp, struct spool_run *run, void *arg)
 {

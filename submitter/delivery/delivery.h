@@ -61,7 +61,10 @@ void nats_delivery_conf(struct nats_delivery *d, struct nats_conf *nc);
  * the run.  It is not repeated after a failure.  May change the record.
  */
 void nats_delivery_again(struct nats_delivery *d, struct job *job);
-/* The streams that do not accept records; NULL before the first one. */
+/*
+ * Place n of the streams that do not accept records: until is 0 when it is free.
+ * NULL after the last place.
+ */
 const struct stream_hold *nats_delivery_hold(const struct nats_delivery *d,
     unsigned n);
 

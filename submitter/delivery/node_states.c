@@ -3,7 +3,7 @@
  * Node states for cc-backend.  A state describes only the present, so only the
  * last state of each node is kept, in memory, until it is delivered.  One
  * request is under way at a time.  A failure does not change the circuit
- * breaker; only starts and stops do.
+ * breaker.
  *
  * With deliver "stream", the states are published: for each node that has
  * changed, all nodes of its group, because the stream keeps the last message of
@@ -35,7 +35,7 @@
 #define NODES_BATCH	     1000 /* nodes of one request: about 150 KB */
 #define CLUSTERS_KEPT	     CONF_CLUSTERS_MAX
 #define WORDS_MAX	     32 /* of states; the collector sends one */
-/* ms after a failure, or while cc-backend is unreachable */
+/* ms while cc-backend is unreachable; after a failure up to twice as long */
 #define RETRY_WAIT   10000
 #define UNKNOWN_WAIT 3600000 /* ms: an old cc-backend may be upgraded */
 #define GATHER_WAIT  1000    /* ms until the rest of a poll has come */

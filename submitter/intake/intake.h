@@ -42,8 +42,8 @@ struct intake_ops {
 };
 
 /*
- * Removes the file that keeps space for a full disk, before the spool is open;
- * it is made again when there is space.  0, or -1 with errno.
+ * Removes the file that keeps space for a full disk; it is made again when there is
+ * space.  0, or -1 with errno.
  */
 int intake_remove_reserve(void);
 /*
@@ -64,7 +64,7 @@ void intake_quarantine(struct intake *b, const struct run_key *key);
 int intake_has_room(const struct intake *b);
 /* 1 when a record of n bytes fits below the limit of a full spool. */
 int intake_fits(struct intake *b, size_t n);
-/* Called every 10 s: makes the reserve for a full disk. */
+/* Called every 10 to 30 s: makes the reserve, checks the shares of clusters. */
 void intake_upkeep(struct intake *b);
 void intake_status(struct intake *b, uint64_t request);
 /* Adds what is wrong with the spool. */

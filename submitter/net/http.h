@@ -87,17 +87,20 @@ void http_free(struct http_client *r);
 /* Takes rc.  Running requests keep the configuration they started with. */
 void http_use(struct http_client *r, struct http_conf *rc);
 int http_usable(const struct http_client *r);
-/* Starts a request; the event loop calls done.  0, or -1 without memory. */
+/*
+ * Starts a request; the event loop calls done.  0, or -1 without memory, without an
+ * address, or after the fence: then the body is not taken.
+ */
 int http_send(struct http_client *r, struct http_request *req);
-/* Resolves the host's name again before the next request. */
+/* The next request lets the host's name be resolved again, for later ones. */
 void http_forget(struct http_client *r);
 #define HTTP_NO_FENCE INT64_MAX
 /* ms; a write with a shorter limit is not started */
 #define HTTP_FENCE_LEAST 1000
 /*
  * With a lease: until is CLOCK_BOOTTIME in ms.  http_send() starts nothing after
- * it (-1), the limit of a write ends at it, and a write that is under way then
- * ends with an error.  Requests that only read keep their own limit.
+ * it (-1), and the limit of a write ends at it.  A call after it ends with an error
+ * what is under way.  Requests that only read keep their own limit.
  */
 void http_fence(struct http_client *r, int64_t until);
 /*

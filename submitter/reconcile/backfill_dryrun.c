@@ -13,7 +13,7 @@
 #include "submitter/base/diff_row.h"
 #include "submitter/reconcile/backfill_private.h"
 
-#define LOOKED_MAX 100000 /* runs of one chunk: 2.4 MB */
+#define LOOKED_MAX 100000 /* runs of one chunk: 3.2 MB */
 #define TOLD_MAX   20000  /* rows; further ones are only counted */
 
 void

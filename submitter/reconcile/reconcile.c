@@ -28,10 +28,10 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 
-#define FOREIGN_MAX 20000 /* runs taken from cc-backend in one round */
+#define FOREIGN_MAX 20000 /* runs of one cluster, of one round */
 /* runs shown although they are done; more wait for the next round */
 #define SUSPECTS_MAX 4096
-#define FAILED_WAIT  60000 /* ms after a round that failed */
+#define FAILED_WAIT  60000 /* ms after a failed round, before a good one */
 /* ms until the clusters of this site are known */
 #define EARLY_WAIT  5000
 #define CATCHUP_MAX 60000 /* ms; the first round waits no longer */

@@ -21,7 +21,7 @@
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
 
-/* runs whose answer is awaited: as many as one comparison can take */
+/* runs whose answer is awaited; others are reported without it */
 #define ASKED_MAX 20000
 #define TICK_MS	  250
 #define ANSWER_MS 60000 /* ms for Slurm: a poll, and accounting by id */

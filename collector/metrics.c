@@ -53,8 +53,8 @@ cluster_metrics(struct lanes *l, uint64_t request)
 		{ PREFIX "slurmdbd_up", "gauge", "1 while slurmdbd answers.",
 		    !c->dbd.away },
 		{ PREFIX "accounting_read_timestamp_seconds", "gauge",
-		    "All runs that ended before this time are in the spool; 0 "
-		    "without slurmdbd.",
+		    "Accounting was read up to this time; 0 without "
+		    "slurmdbd.",
 		    c->slurm.accounting ? (uint64_t)c->resume.point : 0 },
 		{ PREFIX "skipped_seconds", "counter",
 		    "Time of accounting that slurmQueryMaxSpan excluded.",

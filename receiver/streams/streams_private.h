@@ -140,9 +140,9 @@ int stream_request_config(struct stream *st, const char *what,
  */
 #define LIMITS_KEPT "the broker keeps its old limits: "
 #define LIMITS_NO_ANSWER \
-	LIMITS_KEPT "the centre has no right to $JS.API.STREAM.UPDATE.* " \
-		    "(add it in accounts.conf, reload the brokers), or " \
-		    "JetStream had no leader; reload the daemon"
+	LIMITS_KEPT "no permission for $JS.API.STREAM.UPDATE.* (add it in " \
+		    "accounts.conf, reload the brokers), or JetStream had no " \
+		    "leader; reload the daemon"
 
 /*
  * The broker does not answer an update that is not permitted, and JetStream none

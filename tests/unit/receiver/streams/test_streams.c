@@ -538,7 +538,7 @@ test_update_denied(void)
 	answer(t, s, "{}");
 	CHECK(status_of(t).ready);
 	CHECK(strstr(status_of(t).problem,
-		  "no right to $JS.API.STREAM.UPDATE.*") != NULL);
+		  "no permission for $JS.API.STREAM.UPDATE.*") != NULL);
 	CHECK(strlen(status_of(t).problem) <= 180); /* of status */
 	one(t, 1);
 	CHECK_INT(n_got, 1);
@@ -677,7 +677,7 @@ test_update_again_denied(void)
 	}
 	answer(t, check_of(t), info(1, 5));
 	CHECK(strstr(status_of(t).problem,
-		  "no right to $JS.API.STREAM.UPDATE.*") != NULL);
+		  "no permission for $JS.API.STREAM.UPDATE.*") != NULL);
 	CHECK(next("$JS.API.STREAM.UPDATE") == NULL);
 	CHECK(status_of(t).ready);
 	stop(t);

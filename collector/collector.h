@@ -142,8 +142,10 @@ void job_part_begin(struct job_part *v, uint64_t request,
 void status_rows(struct collector *col, uint64_t request);
 /* metrics.c */
 void status_metrics(struct collector *col, uint64_t request);
-/* Runs that slurmctld does not have and slurmdbd shows as running. */
+/* Runs without an end that slurmctld does not have any more. */
 size_t runaways_count(struct cluster *c);
+/* 1 when slurmdbd shows these runs as running, 0 when Slurm has no slurmdbd. */
+int runaways_of_slurmdbd(const struct cluster *c);
 
 /* summary.c: a callback of struct worker_ops */
 

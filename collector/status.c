@@ -54,7 +54,12 @@ runaways_count(struct cluster *c)
 	return n;
 }
 
-/* Runs that slurmctld does not have any more and slurmdbd shows as running. */
+int
+runaways_of_slurmdbd(const struct cluster *c)
+{
+	return !c->slurm.known || c->slurm.accounting;
+}
+
 static void
 runaways_row(struct cluster *c, uint64_t request)
 {
@@ -71,6 +76,11 @@ runaways_row(struct cluster *c, uint64_t request)
 	}
 	if (n == 0)
 		row(c, request, "runaways", "none");
+	else if (!runaways_of_slurmdbd(c))
+		row(c, request, "runaways",
+		    "%zu, jobs%s%s: unknown to slurmctld, and without slurmdbd "
+		    "no end is known; stop them in cc-backend",
+		    n, ids, n > RUNAWAYS_NAMED ? " ..." : "");
 	else
 		row(c, request, "runaways",
 		    "%zu, jobs%s%s: unknown to slurmctld, without an end in "

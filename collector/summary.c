@@ -54,12 +54,20 @@ runaways_add(struct lanes *l, struct summary *to)
 		l->runaways = runaways_count(c);
 		l->runaways_at = now_s();
 	}
-	if (l->runaways > 0)
+	if (l->runaways == 0)
+		return;
+	if (runaways_of_slurmdbd(c))
 		summary_add(to, PROBLEM_RUNAWAYS, c->number, 0,
 		    "slurmdbd%s shows %zu job%s without an end that slurmctld "
 		    "does not have; run: sacctmgr show runawayjobs",
 		    cluster_suffix(c), l->runaways,
 		    l->runaways == 1 ? "" : "s");
+	else
+		summary_add(to, PROBLEM_RUNAWAYS, c->number, 0,
+		    "slurmctld%s does not have %zu open job%s any more, and "
+		    "without slurmdbd no end is known; stop %s in cc-backend",
+		    cluster_suffix(c), l->runaways, l->runaways == 1 ? "" : "s",
+		    l->runaways == 1 ? "the job" : "the jobs");
 }
 
 static void

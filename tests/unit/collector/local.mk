@@ -244,3 +244,11 @@ test_oldest_job_SOURCES = tests/unit/collector/test_oldest_job.c \
 	collector/oldest_job.c collector/oldest_job.h $(simulation)
 test_oldest_job_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_oldest_job_LDADD = $(COLLECTOR_LIBS)
+
+# The rows and the problems of `status`; the test has the lanes and the runner.
+check_PROGRAMS += test_status
+TESTS += test_status
+test_status_SOURCES = tests/unit/collector/test_status.c \
+	collector/status.c collector/summary.c $(simulation)
+test_status_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_status_LDADD = $(COLLECTOR_TRACK_LIBS)

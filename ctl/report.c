@@ -79,23 +79,49 @@ cell_put(FILE *f, const char *tag, const char *text)
 	fprintf(f, "</%s>", tag);
 }
 
-/*
- * A text from a user can be in a reason; names can be in a row of status and in
- * the text of a warning.  With several clusters, a key of status begins with the
- * cluster and a point.
- */
 static int
-is_private(unsigned table, const char *column)
+is_one_of(const char *const *list, const char *word)
 {
-	const char *point = strrchr(column, '.');
+	while (*list != NULL && strcmp(*list, word) != 0)
+		list++;
+	return *list != NULL;
+}
 
-	if (point != NULL)
-		column = point + 1;
-	return strcmp(column, "reason") == 0 ||
-	    strcmp(column, "problem") == 0 ||
-	    strcmp(column, "last_error") == 0 ||
-	    strcmp(column, "last_answer") == 0 || strcmp(column, "user") == 0 ||
-	    (table == CTL_T_WARNING && strcmp(column, "text") == 0);
+/*
+ * The bytes of a value that can contain no name of a user or a job.  The rest is
+ * a text of a user, the answer of a server, the error of a command, or a value
+ * of the configuration.  In some rows of status this text follows ": ".
+ */
+static size_t
+own_length(unsigned table, const char *key, const char *value)
+{
+	static const char *const removed[] = { "reason", "problem",
+		"last_error", "last_answer", "lease_problem", "user", NULL };
+	static const char *const cut[] = { "backend", "slurmctld", "slurmdbd",
+		"nats", "stream_refuses", "questions", "last_reload", "state",
+		NULL };
+	const char *end = NULL;
+
+	if (is_one_of(removed, key) ||
+	    (table == CTL_T_WARNING && strcmp(key, "text") == 0))
+		return 0;
+	if (table == CTL_T_STATUS && is_one_of(cut, key))
+		end = strstr(value, ": ");
+	return end != NULL ? (size_t)(end + 2 - value) : strlen(value);
+}
+
+/* With several clusters, a key of status begins with the cluster and a point. */
+static void
+anonymous_put(FILE *f, unsigned table, const char *key, const char *value)
+{
+	const char *point = strrchr(key, '.');
+	char text[CELL_SIZE];
+	size_t len;
+
+	len = own_length(table, point != NULL ? point + 1 : key, value);
+	snprintf(text, sizeof(text), "%.*s%s", (int)len, value,
+	    value[len] != '\0' ? "(removed)" : "");
+	cell_put(f, "td", text);
 }
 
 static void
@@ -109,12 +135,13 @@ row_put(FILE *f, int anonymize, const struct ctl_row *row)
 	for (c = 0; c < row->n && columns[c].name != NULL; c++) {
 		key = row->table == CTL_T_STATUS && c == 2 ? row->fields[1] :
 							     columns[c].name;
-		cell_put(f, "td",
-		    anonymize && is_private(row->table, key) ?
-			"(removed)" :
-			column_is_time(row->table, &columns[c]) ?
-			time_text(strtoll(row->fields[c], NULL, 10)) :
-			row->fields[c]);
+		if (column_is_time(row->table, &columns[c]))
+			cell_put(f, "td",
+			    time_text(strtoll(row->fields[c], NULL, 10)));
+		else if (anonymize)
+			anonymous_put(f, row->table, key, row->fields[c]);
+		else
+			cell_put(f, "td", row->fields[c]);
 	}
 	fprintf(f, "</tr>\n");
 }
@@ -202,7 +229,8 @@ page_put(FILE *f, const struct ctl_args *args)
 		    CTL_WARNINGS, 0, CTL_T_WARNING);
 		section_put(f, args, "Status", CTL_STATUS, 0, CTL_T_STATUS);
 	}
-	report_config(f, args->config != NULL ? args->config : CONFIG_DEFAULT);
+	report_config(f, (args->req.flags & CTL_FLAG_ANONYMIZE) != 0,
+	    args->config != NULL ? args->config : CONFIG_DEFAULT);
 	fputs("</body></html>\n", f);
 	return rc;
 }

@@ -12,8 +12,8 @@
 void html_put(FILE *f, const char *text);
 
 /*
- * Writes the rows of a table.  anonymize: without the columns that can contain
- * names of users and jobs.
+ * Writes the rows of a table.  anonymize: "(removed)" replaces the texts that
+ * can contain names of users and jobs.
  */
 void report_table(FILE *f, int anonymize, const struct ctl_reply *reply,
     unsigned table);
@@ -26,8 +26,9 @@ void report_plots(FILE *f, const struct ctl_reply *history, int64_t now);
 
 /*
  * report_config.c: the keys of the configuration that contain no secret.  A
- * login in an address is left out.
+ * login in an address is left out.  anonymize: "(removed)" replaces the values
+ * of the keys that contain names of users.
  */
-void report_config(FILE *f, const char *path);
+void report_config(FILE *f, int anonymize, const char *path);
 
 #endif

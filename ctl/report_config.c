@@ -23,6 +23,7 @@
 
 struct config_print {
 	FILE *f;
+	int anonymize;
 	const struct conf_rule *rule; /* of the value; NULL = not printed */
 	unsigned values;	      /* of this key so far */
 };
@@ -36,6 +37,39 @@ rule_of(const char *name)
 		if (strcasecmp(conf_rule((enum conf_key)i)->name, name) == 0)
 			return conf_rule((enum conf_key)i);
 	return NULL;
+}
+
+/* tags has names of accounts, and the name of the token's user as a scope. */
+static int
+has_user_names(const struct conf_rule *rule)
+{
+	static const enum conf_key keys[] = { CONF_SLURM_USER,
+		CONF_SUBMITTER_USER, CONF_LISTENER_USER, CONF_COLLECTOR_USER,
+		CONF_RECEIVER_USER, CONF_EXPORTER_USER, CONF_CTL_USERS,
+		CONF_PREP_ALLOWED_UIDS, CONF_TAGS };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (rule == conf_rule(keys[i]))
+			return 1;
+	return 0;
+}
+
+/* Begins the row of a key; without a rule, its value is not printed. */
+static void
+key_put(struct config_print *p, const struct conf_rule *rule)
+{
+	p->rule = NULL;
+	p->values = 0;
+	if (rule == NULL || rule->type == CONF_TYPE_SECRET)
+		return;
+	fprintf(p->f, "</td></tr>\n<tr><th>");
+	html_put(p->f, rule->name);
+	fprintf(p->f, "</th><td>");
+	if (p->anonymize && has_user_names(rule))
+		fprintf(p->f, "(removed)");
+	else
+		p->rule = rule;
 }
 
 /*
@@ -63,15 +97,7 @@ on_event(struct json_scan *s, enum json_event event, void *arg)
 	struct config_print *p = arg;
 
 	if (event == JSON_EV_NAME && s->depth == 1) {
-		p->rule = s->cut ? NULL : rule_of(s->text);
-		p->values = 0;
-		if (p->rule != NULL && p->rule->type == CONF_TYPE_SECRET)
-			p->rule = NULL;
-		if (p->rule != NULL) {
-			fprintf(p->f, "</td></tr>\n<tr><th>");
-			html_put(p->f, p->rule->name);
-			fprintf(p->f, "</th><td>");
-		}
+		key_put(p, s->cut ? NULL : rule_of(s->text));
 		return NULL;
 	}
 	if (p->rule == NULL ||
@@ -106,10 +132,10 @@ file_read(const char *path, char *buf, size_t size)
 }
 
 void
-report_config(FILE *f, const char *path)
+report_config(FILE *f, int anonymize, const char *path)
 {
 	static char file[FILE_SIZE], text[VALUE_SIZE];
-	struct config_print p = { .f = f };
+	struct config_print p = { .f = f, .anonymize = anonymize };
 	const char *wrong;
 	struct json_scan s;
 	ssize_t n = file_read(path, file, sizeof(file));

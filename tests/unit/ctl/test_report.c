@@ -112,7 +112,7 @@ test_config(void)
 
 	CHECK_INT(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
 	close(fd);
-	report_config(f, path);
+	report_config(f, 0, path);
 	fclose(f);
 	unlink(path);
 	CHECK(strstr(page, "secret") == NULL);
@@ -124,21 +124,105 @@ test_config(void)
 	CHECK(strstr(page, "<th>clusters</th><td>alpha, beta</td>") != NULL);
 	CHECK(strstr(page, "<th>slurmPollInterval</th><td>5</td>") != NULL);
 	f = page_begin();
-	report_config(f, "/dev/null");
+	report_config(f, 0, "/dev/null");
 	fclose(f);
 	CHECK(strstr(page, "Invalid argument") != NULL);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	CHECK_INT(write(fd, text, 20), 20);
 	close(fd);
 	f = page_begin();
-	report_config(f, path);
+	report_config(f, 0, path);
 	fclose(f);
 	unlink(path);
 	CHECK(strstr(page, "<th>error</th><td>a string does not end") != NULL);
 	f = page_begin();
-	report_config(f, "/nonexistent/config.json");
+	report_config(f, 0, "/nonexistent/config.json");
 	fclose(f);
 	CHECK(strstr(page, "No such file") != NULL);
+}
+
+static void
+test_config_anonymous(void)
+{
+	static const char text[] =
+	    "{\"slurmUser\": \"labalice\", \"ctlUsers\": [\"labalice\", "
+	    "\"labbob\"], \"PrepAllowedUids\": [\"labbob\"], \"tags\": "
+	    "[{\"when\": {\"account\": \"labbob\"}}], "
+	    "\"submitterUser\": \"labalice\", \"slurmPollInterval\": 5}";
+	char path[] = "/tmp/test_report.XXXXXX";
+	int fd = mkstemp(path);
+	FILE *f = page_begin();
+
+	CHECK_INT(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	report_config(f, 0, path);
+	fclose(f);
+	CHECK(strstr(page, "<th>slurmUser</th><td>labalice</td>") != NULL);
+	CHECK_INT(count("lab"), 6);
+	f = page_begin();
+	report_config(f, 1, path);
+	fclose(f);
+	unlink(path);
+	CHECK_INT(count("lab"), 0);
+	CHECK_INT(count("(removed)"), 5);
+	CHECK(strstr(page, "<th>ctlUsers</th><td>(removed)</td>") != NULL);
+	CHECK(strstr(page, "<th>slurmPollInterval</th><td>5</td>") != NULL);
+}
+
+static void
+status_add(struct ctl_reply *a, const char *process, const char *key,
+    const char *value)
+{
+	struct writer w;
+
+	wr_init(&w, 4096);
+	ctl_row(&w, CTL_T_STATUS, process, key, value, NULL);
+	CHECK_INT(reply_add(a, w.buf, w.len), 0);
+	wr_clear(&w);
+}
+
+/* A server or a command of Slurm can name a user in its answer. */
+static void
+test_status(void)
+{
+	struct ctl_reply a = { .n = 0 };
+	FILE *f = page_begin();
+
+	status_add(&a, "supervisor", "state", "DEGRADED: /home/labalice");
+	status_add(&a, "supervisor", "last_reload",
+	    "2025-11-21T14:00:05+00:00: ctlUsers: no user labalice");
+	status_add(&a, "submitter", "backend", "down for 3 min: 400 labalice");
+	status_add(&a, "submitter", "last_answer", "400 labalice");
+	status_add(&a, "submitter", "nats",
+	    "no connection since 2025-11-21T14:00:05+00:00: labalice");
+	status_add(&a, "submitter", "stream_refuses",
+	    "cluster alpha since 2025-11-21T14:00:05+00:00: labalice");
+	status_add(&a, "receiver", "questions", "1; last problem: labalice");
+	status_add(&a, "receiver", "lease_problem", "labalice");
+	status_add(&a, "runner", "user", "labalice");
+	status_add(&a, "collector", "slurmctld",
+	    "away since 2025-11-21T14:00:05+00:00: exit status 1: labalice");
+	status_add(&a, "collector", "alpha.slurmdbd",
+	    "away since 2025-11-21T14:00:05+00:00: labalice");
+	status_add(&a, "collector", "beta.slurmdbd",
+	    "last answer 2025-11-21T14:00:05+00:00");
+	status_add(&a, "collector", "last_error", "squeue: labalice");
+	report_table(f, 0, &a, CTL_T_STATUS);
+	fclose(f);
+	CHECK_INT(count("labalice"), 12);
+	f = page_begin();
+	report_table(f, 1, &a, CTL_T_STATUS);
+	fclose(f);
+	reply_clear(&a);
+	CHECK_INT(count("labalice"), 0);
+	CHECK_INT(count("(removed)"), 12);
+	CHECK(strstr(page, "<td>down for 3 min: (removed)</td>") != NULL);
+	CHECK(strstr(page,
+		  "<td>away since 2025-11-21T14:00:05+00:00: (removed)</td>") !=
+	    NULL);
+	CHECK(strstr(page,
+		  "<td>beta.slurmdbd</td>"
+		  "<td>last answer 2025-11-21T14:00:05+00:00</td>") != NULL);
 }
 
 /* The text of a log line has names of users, and bytes from outside. */
@@ -178,5 +262,7 @@ main(void)
 	test_warnings();
 	test_plots();
 	test_config();
+	test_config_anonymous();
+	test_status();
 	return check_done();
 }

@@ -156,19 +156,23 @@ static void
 spool_check(const struct host_check *h)
 {
 	const char *named = conf_str(h->conf, CONF_SPOOL_DIR);
-	char path[PATH_MAX], at[PATH_MAX];
+	char at[PATH_MAX], why[2 * PATH_MAX + 512], *path;
 	struct stat st;
 
-	if (*named != '\0')
-		snprintf(path, sizeof(path), "%s", named);
-	else if (conf_spool_path(conf_str(h->conf, CONF_LAST_RUN), path,
-		     sizeof(path)) == -1)
+	why[0] = '\0';
+	path = *named != '\0' ?
+	    strdup(named) :
+	    spool_path_look(conf_str(h->conf, CONF_LAST_RUN), why, sizeof(why));
+	if (path == NULL && why[0] != '\0')
+		fprintf(h->out, "FAIL spool: %s\n", why);
+	if (path == NULL)
 		return;
-	if (links_report(h, path))
-		return;
-	memcpy(at, path, strlen(path) + 1);
-	existing_find(at, &st);
-	spool_report(h, path, at, &st);
+	if (!links_report(h, path)) {
+		snprintf(at, sizeof(at), "%s", path);
+		existing_find(at, &st);
+		spool_report(h, path, at, &st);
+	}
+	free(path);
 }
 
 /* --- the socket of the hooks --- */

@@ -21,9 +21,12 @@
 #include "supervisor/system/system.h"
 
 struct choice {
-	int dir;	  /* the state directory; descriptor */
-	const char *path; /* of the state directory, for the log */
-	const char *name; /* of the last-run file in it */
+	int dir;		  /* the state directory; descriptor, or -1 */
+	char path[PATH_MAX];	  /* of the state directory */
+	const char *name;	  /* of the last-run file in it */
+	int is_test;		  /* nothing is written or logged */
+	int is_taken;		  /* another daemon has kept the usual spool */
+	char owner[NAME_MAX + 2]; /* the name of its last-run file */
 };
 
 static int
@@ -92,6 +95,8 @@ old_spool_is_ours(const struct choice *c, int is_first_start)
 	if (is_first_start)
 		return 0;
 	if (usual_daemon_exists(c)) {
+		if (c->is_test)
+			return 0;
 		log_warnx("%s/" SPOOL_USUAL " is not used: it is the spool of "
 			  "the daemon whose last-run file is lastrun or "
 			  "last_run there; if it is the spool of this daemon, "
@@ -99,6 +104,8 @@ old_spool_is_ours(const struct choice *c, int is_first_start)
 		    c->path);
 		return 0;
 	}
+	if (c->is_test)
+		return 1;
 	if (owner_write(c) == -1) {
 		log_warn("cannot write %s/" SPOOL_OWNER, c->path);
 		return 0;
@@ -110,47 +117,76 @@ old_spool_is_ours(const struct choice *c, int is_first_start)
 	return 1;
 }
 
-/* 1 when another daemon has kept the usual spool; logged. */
+/* 0, or -1 when last_run has no directory. */
 static int
-usual_spool_is_taken(const struct choice *c)
+choice_begin(struct choice *c, const char *last_run)
 {
-	char owner[NAME_MAX + 2];
+	const char *slash = strrchr(last_run, '/');
 
-	if (!owner_read(c, owner, sizeof(owner)) || strcmp(owner, c->name) == 0)
-		return 0;
-	log_errorx("%s/" SPOOL_USUAL " is the spool of the daemon whose "
-		   "last-run file is %.255s (%s/" SPOOL_OWNER "): set spoolDir "
-		   "or lastRunPath",
-	    c->path, owner, c->path);
-	return 1;
+	if (slash == NULL)
+		return -1;
+	snprintf(c->path, sizeof(c->path), "%.*s", (int)(slash - last_run),
+	    last_run);
+	c->name = slash + 1;
+	c->dir = open(c->path[0] != '\0' ? c->path : "/",
+	    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return 0;
+}
+
+/* Closes the choice.  Returns owned, or NULL. */
+static char *
+choice_end(struct choice *c, const char *last_run, int is_first_start)
+{
+	char path[PATH_MAX], *chosen = NULL;
+	int is_usual = conf_is_usual_last_run(last_run);
+
+	c->is_taken = is_usual && owner_read(c, c->owner, sizeof(c->owner)) &&
+	    strcmp(c->owner, c->name) != 0;
+	if (c->is_taken || conf_spool_path(last_run, path, sizeof(path)) == -1)
+		goto done;
+	if (is_usual || is_directory(c->dir, strrchr(path, '/') + 1) ||
+	    !old_spool_is_ours(c, is_first_start))
+		chosen = strdup(path);
+	else if (asprintf(&chosen, "%s/" SPOOL_USUAL, c->path) == -1)
+		chosen = NULL;
+done:
+	if (c->dir != -1)
+		close(c->dir);
+	return chosen;
 }
 
 char *
 spool_path_choose(const char *last_run, int is_first_start)
 {
-	const char *slash = strrchr(last_run, '/');
-	char path[PATH_MAX], dir[PATH_MAX];
-	struct choice c = { .dir = -1, .path = dir };
-	char *chosen = NULL;
+	struct choice c = { .dir = -1 };
+	char *chosen;
 
-	if (slash == NULL ||
-	    conf_spool_path(last_run, path, sizeof(path)) == -1)
+	if (choice_begin(&c, last_run) == -1 || c.dir == -1)
 		return NULL;
-	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - last_run), last_run);
-	c.name = slash + 1;
-	c.dir = open(dir[0] != '\0' ? dir : "/",
-	    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (c.dir == -1)
+	chosen = choice_end(&c, last_run, is_first_start);
+	if (c.is_taken)
+		log_errorx("%s/" SPOOL_USUAL " is the spool of the daemon "
+			   "whose last-run file is %.255s (%s/" SPOOL_OWNER
+			   "): set spoolDir or lastRunPath",
+		    c.path, c.owner, c.path);
+	return chosen;
+}
+
+char *
+spool_path_look(const char *last_run, char *why, size_t size)
+{
+	struct choice c = { .dir = -1, .is_test = 1 };
+	char *chosen;
+
+	why[0] = '\0';
+	if (choice_begin(&c, last_run) == -1)
 		return NULL;
-	if (conf_is_usual_last_run(last_run)) {
-		if (!usual_spool_is_taken(&c))
-			chosen = strdup(path);
-	} else if (!is_directory(c.dir, strrchr(path, '/') + 1) &&
-	    old_spool_is_ours(&c, is_first_start)) {
-		if (asprintf(&chosen, "%s/" SPOOL_USUAL, dir) == -1)
-			chosen = NULL;
-	} else
-		chosen = strdup(path);
-	close(c.dir);
+	chosen = choice_end(&c, last_run, access(last_run, F_OK) == -1);
+	if (c.is_taken)
+		snprintf(why, size,
+		    "%s/" SPOOL_USUAL " is the spool of the daemon whose "
+		    "last-run file is %s (%s/" SPOOL_OWNER "); set spoolDir "
+		    "or lastRunPath",
+		    c.path, c.owner, c.path);
 	return chosen;
 }

@@ -98,6 +98,12 @@ int directory_is_link(const char *path, char *why, size_t size);
  * owned, or NULL (logged unless it is for memory).
  */
 char *spool_path_choose(const char *last_run, int is_first_start);
+/*
+ * The same for -test: nothing is written or logged, and the state directory may
+ * be missing.  When the start would find no directory, returns NULL with the
+ * reason and the repair in why, which is "" when memory is missing.
+ */
+char *spool_path_look(const char *last_run, char *why, size_t size);
 
 /* wanted_workers.c */
 /*

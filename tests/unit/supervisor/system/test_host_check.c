@@ -258,6 +258,39 @@ test_spool(void)
 	setup.identity[ROLE_SUBMITTER].uid = geteuid();
 }
 
+/* The start chooses the directory by these files, which -test does not change. */
+static void
+test_old_spool(void)
+{
+	conf_set(&conf, CONF_LAST_RUN, in_folder("other"));
+	ask(NULL, NULL);
+	CHECK(says("/other.spool (made at the start): writable"));
+	file_make("other", "");
+	ask(NULL, NULL);
+	CHECK(says("/spool: writable"));
+	CHECK_INT(access(in_folder("spool.owner"), F_OK), -1);
+	file_make("spool.owner", "other\n");
+	ask(NULL, NULL);
+	CHECK(says("/spool: writable"));
+	file_make("lastrun", "");
+	conf_set(&conf, CONF_LAST_RUN, in_folder("lastrun"));
+	ask(NULL, NULL);
+	CHECK(says("FAIL spool: "));
+	CHECK(says("whose last-run file is other ("));
+	CHECK(says("set spoolDir or lastRunPath"));
+	CHECK_INT(unlink(in_folder("spool.owner")), 0);
+	conf_set(&conf, CONF_LAST_RUN, in_folder("other"));
+	ask(NULL, NULL);
+	CHECK(says("/other.spool (made at the start): writable"));
+	/* Without the state directory, the start makes both. */
+	conf_set(&conf, CONF_LAST_RUN, in_folder("state/other"));
+	ask(NULL, NULL);
+	CHECK(says("/state/other.spool (made at the start)"));
+	conf_set(&conf, CONF_LAST_RUN, in_folder("lastrun"));
+	CHECK_INT(unlink(in_folder("lastrun")), 0);
+	CHECK_INT(unlink(in_folder("other")), 0);
+}
+
 /* The start opens neither of these directories through a link. */
 static void
 test_link(void)
@@ -398,6 +431,7 @@ main(void)
 		test_pattern();
 	}
 	test_spool();
+	test_old_spool();
 	test_link();
 	test_unwritable();
 	test_socket();

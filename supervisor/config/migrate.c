@@ -303,7 +303,7 @@ static int
 file_is_missing(const struct migration *m, enum conf_key key)
 {
 	return conf_rule(key)->type == CONF_TYPE_SECRET_FILE &&
-	    access(value_text(m, key), F_OK) == -1;
+	    access(value_text(m, key), F_OK) == -1 && errno == ENOENT;
 }
 
 /* The daemon uses one login; the Go adapter's example has all of them. */

@@ -130,7 +130,10 @@ done_start(struct spool *sp, const struct job *job)
 	return found;
 }
 
-/* Does the spool know a later run of the job that was not rejected? */
+/*
+ * Does the spool know a later run of the job that was neither rejected nor a false
+ * start?
+ */
 static int
 has_later(struct spool *sp, const struct job *job)
 {

@@ -536,11 +536,15 @@ uint64_t spool_meta_refused(const struct spool *sp);
  * than this before, or later.
  */
 #define DUPLICATE_SECONDS 86400
-/* 1 when the spool knows such a run, done ones included; 0, -1. */
+/*
+ * 1 when the spool knows such a run, done ones included; 0, -1.  A false start
+ * is no such run, as it was not sent.  A run that an admin has dropped, or whose
+ * user has opted out, counts when it is done: its tombstone is like the others.
+ */
 int spool_blocked(struct spool *sp, const struct spool_run *run);
 /*
- * The latest earlier run of the job within that time that was not rejected: 1,
- * 0, -1.
+ * The latest earlier run of the job within that time that was neither rejected
+ * nor a false start: 1, 0, -1.
  */
 int spool_previous_run(struct spool *sp, const struct spool_run *run,
     struct run_key *previous);

@@ -209,17 +209,20 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_META_WAIT] = "UPDATE late SET due = ?2, tries = ?3 WHERE id = ?1",
 	[SQL_META_DROP] = "DELETE FROM late WHERE id = ?1",
 	[SQL_META_COUNT] = "SELECT count(*) FROM late",
-	/* 10: rejected, so not in cc-backend; 0: not reported by REST */
+	/*
+	 * 10: rejected, so not in cc-backend; 0: not reported by REST; lasted
+	 * below 0: a false start, which was not sent
+	 */
 	[SQL_BLOCKED] =
 	    "SELECT 1 FROM run WHERE cluster = ?1 AND job = ?2 AND"
 	    " started <> ?3 AND started > ?4 AND rphase NOT IN (0, 10)"
 	    " UNION ALL SELECT 1 FROM tomb WHERE cluster = ?1 AND job = ?2 AND"
-	    " started <> ?3 AND started > ?4 LIMIT 1",
+	    " started <> ?3 AND started > ?4 AND lasted >= 0 LIMIT 1",
 	[SQL_PREVIOUS_RUN] =
 	    "SELECT started FROM run WHERE cluster = ?1 AND"
 	    " job = ?2 AND started < ?3 AND started > ?4 AND rphase NOT IN"
 	    " (0, 10) UNION ALL SELECT started FROM tomb WHERE cluster = ?1"
-	    " AND job = ?2 AND started < ?3 AND started > ?4"
+	    " AND job = ?2 AND started < ?3 AND started > ?4 AND lasted >= 0"
 	    " ORDER BY 1 DESC LIMIT 1",
 	[SQL_RESOURCES_ADD] =
 	    "INSERT OR IGNORE INTO stub VALUES (?1, ?2, ?3, ?4, ?5)",

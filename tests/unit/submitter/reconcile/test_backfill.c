@@ -233,6 +233,8 @@ test_not_restored(void)
 	static const struct row early = { 1, 900, 1000, 1010, 0, END_REQUEUED };
 	static const struct row later = { 1, 1010, 1100, 2000, 0,
 		END_COMPLETED };
+	static const struct row later_false = { 1, 1010, 1100, 1110,
+		JOB_NEVER_RAN, END_REQUEUED };
 
 	begin();
 	run_done(&opted_out, 0);
@@ -249,6 +251,13 @@ test_not_restored(void)
 	spool_policy(sim.spool)->last_requeued = 1;
 	CHECK_INT(backfill(&early), PUT_KNOWN);
 	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	end();
+	/* a later run that never ran has replaced nothing */
+	begin();
+	run_done(&early, 0);
+	run_done(&later_false, 0);
+	spool_policy(sim.spool)->last_requeued = 1;
+	CHECK_INT(backfill(&early), PUT_HELD);
 	end();
 	/* with NATS only there is no list */
 	begin();

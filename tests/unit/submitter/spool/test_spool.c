@@ -1230,6 +1230,40 @@ test_blocked(void)
 	file_remove();
 }
 
+/* A run that never ran was not sent, so cc-backend refuses no run because of it. */
+static void
+test_blocked_by_false_start(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct job job;
+	struct spool_run run;
+	struct run_key key;
+	int64_t row, real;
+
+	CHECK_INT(put(sp, 5, 1000100, 1000200, &real), PUT_NEW);
+	for (key.start = 1000000; key.start <= 1000300; key.start += 300) {
+		job_make(&job, 5, key.start, key.start + 10);
+		job.state = END_REQUEUED;
+		job.flags |= JOB_NEVER_RAN;
+		CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+		CHECK(spool_is_done(sp, &job.key));
+		job_clear(&job);
+	}
+	CHECK_INT(spool_get(sp, real, &run), 1);
+	CHECK_INT(spool_blocked(sp, &run), 0);
+	CHECK_INT(spool_previous_run(sp, &run, &key), 0);
+	/* A run without a length was sent: it is in the way. */
+	CHECK_INT(put(sp, 5, 999000, 999000, &row), PUT_NEW);
+	state_set(sp, row, DEST_REST, RUN_DONE);
+	CHECK_INT(spool_get(sp, row, &run), 0);
+	CHECK_INT(spool_get(sp, real, &run), 1);
+	CHECK_INT(spool_blocked(sp, &run), 1);
+	CHECK_INT(spool_previous_run(sp, &run, &key), 1);
+	CHECK_INT(key.start, 999000);
+	spool_close(sp);
+	file_remove();
+}
+
 /* As version 1 made it. */
 static const char schema_1[] =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;"
@@ -1770,6 +1804,7 @@ main(void)
 	test_inflight();
 	test_late();
 	test_blocked();
+	test_blocked_by_false_start();
 	test_migration();
 	test_stub_v1();
 	test_stub();

@@ -166,7 +166,9 @@ event_text(const struct history_item *item, int64_t start, char *buf,
 		break;
 	case HISTORY_REJECTED:
 		snprintf(buf, size, "the %s is rejected for good",
-		    item->a ? "stop" : "start");
+		    item->a == REJECTED_START	     ? "start" :
+			item->a == REJECTED_DELETION ? "deletion" :
+						       "stop");
 		break;
 	case HISTORY_RETRY:
 		failed_text(item, buf, size);

@@ -49,6 +49,23 @@ static const enum history_event of_nats[RUN_EVENT__COUNT] = {
 	[RUN_EVENT_REJECTED] = HISTORY_NATS_REJECTED,
 };
 
+/*
+ * The run has its new state already.  After a deletion that is STOP_DUE or
+ * STOPPED_BY_OTHERS: the run is still in cc-backend.
+ */
+static enum history_rejected
+rejected_request(const struct spool_run *run)
+{
+	switch (run->state[DEST_REST]) {
+	case START_REJECTED:
+		return REJECTED_START;
+	case STOP_REJECTED:
+		return REJECTED_STOP;
+	default:
+		return REJECTED_DELETION;
+	}
+}
+
 /* Without REST, a message that is published counts as one of cc-backend's. */
 static uint64_t
 value_of(const struct spool_run *run, enum dest dest, enum run_event event)
@@ -59,8 +76,7 @@ value_of(const struct spool_run *run, enum dest dest, enum run_event event)
 		return counts && run->end > 0 ? (uint64_t)run->end : 0;
 	if (dest == DEST_NATS)
 		return (uint64_t)counts;
-	return event == RUN_EVENT_REJECTED &&
-	    run->state[DEST_REST] == STOP_REJECTED;
+	return event == RUN_EVENT_REJECTED ? rejected_request(run) : 0;
 }
 
 static void

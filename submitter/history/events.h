@@ -22,7 +22,7 @@ enum history_event {
 	HISTORY_STOP_SENT,   /* the request was sent to cc-backend */
 	HISTORY_STOP_TAKEN,  /* cc-backend accepted the stop */
 	HISTORY_META_SENT,   /* cc-backend accepted a metadata update */
-	HISTORY_REJECTED,    /* a = 0: start, 1: stop or deletion */
+	HISTORY_REJECTED,    /* a = enum history_rejected */
 	HISTORY_RETRY,	     /* a = HTTP status, b = how many in sequence */
 	HISTORY_NATS_START,  /* published */
 	HISTORY_NATS_STOP,   /* published */
@@ -55,6 +55,13 @@ enum history_stored {
 	STORED_RUNNING,
 	STORED_UNCONFIRMED, /* Slurm has not shown it running yet */
 	STORED_ENDED
+};
+
+/* The value a of HISTORY_REJECTED: the request. */
+enum history_rejected {
+	REJECTED_START,
+	REJECTED_STOP,
+	REJECTED_DELETION
 };
 
 #define HISTORY_BYTES_MAX 512 /* of the events of one run */

@@ -6,6 +6,8 @@
 
 #include "submitter/explain.h"
 #include "submitter/history/history.h"
+#include "submitter/run_history.h"
+#include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -17,8 +19,9 @@
 #define MAX_SIZE (8u * 1024 * 1024)
 
 static size_t bytes, not_shown;
-static unsigned runs_shown[JOBS + 1];
-static char last_run[32], notes[JOBS + 1][256];
+static unsigned runs_shown[JOBS + 2];
+static char last_run[32], notes[JOBS + 2][256];
+static char rejected[256]; /* text of the event */
 
 static void
 on_row(const struct writer *row)
@@ -34,10 +37,12 @@ on_row(const struct writer *row)
 	for (i = 0; i < 6; i++)
 		rd_name(&r, field[i], sizeof(field[i]));
 	job = (unsigned)atoi(field[1]);
-	if (rd_end(&r) == -1 || job > JOBS) {
+	if (rd_end(&r) == -1 || job > JOBS + 1) {
 		CHECK(0);
 		return;
 	}
+	if (strcmp(field[4], "rejected") == 0)
+		snprintf(rejected, sizeof(rejected), "%s", field[5]);
 	if (strcmp(field[4], CTL_EVENT_NOT_SHOWN) == 0) {
 		not_shown++;
 		snprintf(notes[job], sizeof(notes[job]), "%s", field[5]);
@@ -158,6 +163,44 @@ test_published(void)
 	spool_policy(sim.spool)->whole = 0;
 }
 
+/* cc-backend rejects a request: the event names the request. */
+static void
+test_rejected(void)
+{
+	static const struct {
+		enum run_state before, after;
+		int64_t end;
+		const char *text;
+	} cases[] = { { START_DUE, START_REJECTED, 0,
+			  "the start is rejected for good" },
+		{ STOP_DUE, STOP_REJECTED, 1, "the stop is rejected for good" },
+		{ DELETE_DUE, STOPPED_BY_OTHERS, 0,
+		    "the deletion is rejected for good" },
+		{ DELETE_DUE, STOP_DUE, 1,
+		    "the deletion is rejected for good" } };
+	struct run_key key = { .cluster = "alpha", .job = JOBS + 1 };
+	struct spool_run run;
+	size_t i;
+
+	run_history_begin(&sim);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		key.start = T0 + (int64_t)i * RUN_S;
+		sim_put(key.job, key.start,
+		    cases[i].end != 0 ? key.start + 1 : 0);
+		CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+		run.state[DEST_REST] = cases[i].before;
+		CHECK_INT(run_move(sim.spool, &run, DEST_REST,
+			      RUN_EVENT_REJECTED, DUE_NOW, "400"),
+		    0);
+		CHECK_INT(run.state[DEST_REST], cases[i].after);
+		CHECK_INT(spool_save(sim.spool, &run), 0);
+		rejected[0] = '\0';
+		ask(JOBS + 1, JOBS + 1, key.start);
+		CHECK_STR(rejected, cases[i].text);
+	}
+	spool_observe(sim.spool, NULL, NULL);
+}
+
 int
 main(void)
 {
@@ -178,6 +221,7 @@ main(void)
 	test_jobs();
 	test_line();
 	test_published();
+	test_rejected();
 	history_conf(sim.history, 0, 0);
 	sim_on_row = NULL;
 	sim_end();

@@ -38,6 +38,9 @@
 #define CLUSTERS_AGE   600000
 #define CLUSTERS_TRIES 3 /* attempts while the probe is answered */
 
+/* lists of jobs that failed in a row, until the summary has a problem */
+#define LISTS_FAILED 5
+
 /* ms between probes because of new connections or failed requests */
 #define PROBE_EVERY 2000
 
@@ -94,6 +97,9 @@ struct breaker {
 	int64_t clusters_at; /* spool_now() of the last good ones */
 	/* failures in a row after a good probe */
 	unsigned no_clusters;
+	unsigned lists_failed;		 /* in a row */
+	int64_t lists_since;		 /* epoch of the first of these */
+	char lists_why[400];		 /* of the last one */
 	char why[400];			 /* of the last failure */
 	char told[400];			 /* the reason that was logged */
 	char last[400];			 /* answer, for status */
@@ -538,6 +544,26 @@ clusters_send(struct breaker *g)
 	}
 }
 
+/* cc-backend accepts the probe after it has refused a request. */
+static void
+failed_alone_log(struct breaker *g)
+{
+	struct log_limit *limit = &g->failed_alone[g->failed_kind];
+
+	if (g->failed_kind == REQUEST_LIST)
+		log_limited(limit, log_warnx,
+		    "cc-backend at %s accepts the probe, but does not list "
+		    "its jobs: %s; the list is repeated, and requests that need a "
+		    "list wait",
+		    http_where(g->s->http), g->failed);
+	else
+		log_limited(limit, log_warnx,
+		    "cc-backend at %s accepts the probe, but not this "
+		    "request: %s; only this request waits and is "
+		    "repeated",
+		    http_where(g->s->http), g->failed);
+}
+
 static void
 on_probe(const struct http_answer *a, void *arg)
 {
@@ -553,11 +579,7 @@ on_probe(const struct http_answer *a, void *arg)
 		return;
 	if (v.code == RESULT_DONE || v.code == RESULT_REJECTED) {
 		if (g->judging)
-			log_limited(&g->failed_alone[g->failed_kind], log_warnx,
-			    "cc-backend at %s accepts the probe, but not this "
-			    "request: %s; only this request waits and is "
-			    "repeated",
-			    http_where(g->s->http), g->failed);
+			failed_alone_log(g);
 		version_take(g, &v);
 		clusters_send(g);
 		return;
@@ -644,6 +666,18 @@ breaker_meta_result(struct breaker *g, const struct result *v)
 	request_failed(g, v);
 }
 
+void
+breaker_listed(struct breaker *g, const struct result *v)
+{
+	if (v->code == RESULT_DONE) {
+		g->lists_failed = 0;
+		return;
+	}
+	if (g->lists_failed++ == 0)
+		g->lists_since = (int64_t)time(NULL);
+	snprintf(g->lists_why, sizeof(g->lists_why), "%s", v->text);
+}
+
 enum backend
 breaker_version(const struct breaker *g)
 {
@@ -717,6 +751,17 @@ refused_token_add(const struct breaker *g, struct summary *to, int64_t since)
 		    g->why);
 }
 
+/* Without lists, no stop is sent to cc-backend 1.5, and nothing is compared. */
+static void
+lists_add(const struct breaker *g, struct summary *to)
+{
+	if (g->lists_failed >= LISTS_FAILED)
+		summary_add(to, PROBLEM_BACKEND, 2, g->lists_since,
+		    "cc-backend accepts the probe, but does not list its jobs: "
+		    "%.120s; requests that need a list wait",
+		    g->lists_why);
+}
+
 void
 breaker_summary(const struct breaker *g, struct summary *to)
 {
@@ -730,8 +775,12 @@ breaker_summary(const struct breaker *g, struct summary *to)
 		    "starts can be rejected; remove the key",
 		    breaker_version_text(g->version),
 		    breaker_version_text(g->other));
-	if (g->down == 0 || g->state == BREAKER_UNUSED)
+	if (g->state == BREAKER_UNUSED)
 		return;
+	if (g->down == 0) {
+		lists_add(g, to);
+		return;
+	}
 	since = time(NULL) - (spool_now(g->s->spool) - g->down) / 1000;
 	if (g->problem == BREAKER_UNAUTHORIZED)
 		refused_token_add(g, to, since);
@@ -768,6 +817,7 @@ breaker_conf(struct breaker *g)
 		g->state = BREAKER_UNUSED;
 		return;
 	}
+	g->lists_failed = 0;
 	/* An outage lasts until cc-backend works; why it lasts is logged again. */
 	g->told[0] = '\0';
 	memset(g->logged_at, 0, sizeof(g->logged_at));

@@ -43,10 +43,15 @@ void breaker_request_result(struct breaker *g, const struct result *v);
  * an answer is followed by a probe.
  */
 void breaker_meta_result(struct breaker *g, const struct result *v);
+/* Notes whether a list of jobs was complete, for the summary. */
+void breaker_listed(struct breaker *g, const struct result *v);
 /* The state and, during an outage, its duration and reason; static memory. */
 const char *breaker_problem(struct breaker *g);
 void breaker_status(struct breaker *g, uint64_t request);
-/* Adds an outage, a token that expires, and a wrong ccBackendVersion. */
+/*
+ * Adds an outage, failed lists of jobs, a token that expires, and a wrong
+ * ccBackendVersion.
+ */
 void breaker_summary(const struct breaker *g, struct summary *to);
 /* The rows of the stage cc-backend, without the oldest item. */
 void breaker_metrics(struct breaker *g, uint64_t request);

@@ -18,6 +18,17 @@
 #include "submitter/net/http.h"
 #include "submitter/spool/spool.h"
 
+/*
+ * A token that is refused does not reach this number: the first probe after a
+ * refusal stops the lists.
+ */
+#define REFUSED_MAX 5
+/*
+ * In an outage the probe fails, too, and no list is requested.  Three lists
+ * without an answer are followed by a probe, so this is 30 probes and more.
+ */
+#define UNANSWERED_MAX 100
+
 static int page_send(struct job_list *p);
 
 static void
@@ -66,7 +77,18 @@ on_done(const struct http_answer *a, void *arg)
 		v.code = RESULT_RETRY;
 	}
 	p->busy = 0;
+	breaker_listed(p->s->breaker, &v);
 	p->done(&v, p->arg);
+}
+
+int
+job_list_gives_up(struct job_list_failures *f, const struct result *v)
+{
+	if (v->code == RESULT_UNREACHABLE)
+		f->unanswered++;
+	else
+		f->refused++;
+	return f->refused >= REFUSED_MAX || f->unanswered >= UNANSWERED_MAX;
 }
 
 static int

@@ -42,4 +42,16 @@ int job_list_start(struct job_list *p, struct submitter *s, const char *cluster,
     int running, int64_t from, int64_t to, job_list_fn *fn,
     job_list_done_fn *done, void *arg);
 
+/* Lists in a row that failed; zero-initialise, also after a good list. */
+struct job_list_failures {
+	unsigned refused;    /* or cc-backend cannot make it */
+	unsigned unanswered; /* although cc-backend answers the probe */
+};
+/*
+ * Counts a list that failed.  1 when the caller, which sends nothing before its
+ * list, has to send without it: a proxy may refuse lists for ever, and
+ * cc-backend refuses a start that it has.
+ */
+int job_list_gives_up(struct job_list_failures *f, const struct result *v);
+
 #endif

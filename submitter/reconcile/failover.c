@@ -33,12 +33,7 @@
 #include "submitter/spool/transition.h"
 
 #define RETRY_MS 2000 /* after a list that failed */
-/*
- * tries of a list that cc-backend cannot make; then starts are sent: they are
- * harmless
- */
-#define TRIES_MAX 5
-#define LATER_MS  5000 /* between the stops of two suites */
+#define LATER_MS 5000 /* between the stops of two suites */
 
 struct failover {
 	struct submitter *s;
@@ -52,7 +47,8 @@ struct failover {
 	unsigned cluster; /* the n-th, in this review */
 	/* the starts that this review lists */
 	struct spool_ranges ranges;
-	unsigned tries;
+	/* since this suite became active, or of this review */
+	struct job_list_failures failures;
 	unsigned done; /* runs that the other suite has delivered */
 	int stale;     /* the list under way was requested before */
 	/* of the receiver, at a centre */
@@ -160,11 +156,17 @@ ranges_read(struct failover *b)
 }
 
 static void
+failures_clear(struct failover *b)
+{
+	memset(&b->failures, 0, sizeof(b->failures));
+}
+
+static void
 review_end(struct failover *b)
 {
 	struct submitter *s = b->s;
 
-	b->tries = 0;
+	failures_clear(b);
 	if (!b->active) {
 		timer_after(b->timer,
 		    1000 * conf_int(&s->w->conf, CONF_CC_POLL_INTERVAL));
@@ -201,10 +203,16 @@ on_listed(const struct result *v, void *arg)
 	log_debug("the list of the runs that the other suite has sent failed: "
 		  "%s",
 	    v->text);
-	if (v->code == RESULT_RETRY && ++b->tries >= TRIES_MAX)
-		review_next(b);
-	else
+	if (!job_list_gives_up(&b->failures, v)) {
 		timer_after(b->timer, RETRY_MS);
+		return;
+	}
+	if (b->active)
+		log_warnx("the jobs of %s in cc-backend cannot be listed: %s; "
+			  "the starts are sent, and cc-backend refuses those "
+			  "that it has",
+		    b->job_list.cluster, v->text);
+	review_next(b);
 }
 
 static void
@@ -259,7 +267,7 @@ failover_frame(struct failover *b, struct reader *r)
 	b->reviewed = 0;
 	b->stale = active && b->job_list.busy;
 	role_update(b);
-	b->tries = 0;
+	failures_clear(b);
 	if (!active)
 		log_notice("standby: another slurmctld is active; this daemon "
 			   "stores runs, the other daemon sends them");
@@ -283,7 +291,7 @@ lease_update(struct failover *b)
 		return;
 	b->active = active;
 	b->reviewed = 0;
-	b->tries = 0;
+	failures_clear(b);
 	b->stale = active && b->job_list.busy;
 	role_update(b);
 	breaker_conf(b->s->breaker);

@@ -28,16 +28,14 @@
 
 #define LISTED	 "listed" /* key of the value in the spool: u32 clusters */
 #define RETRY_MS 1000	  /* until a list is requested again */
-/* of lists that cc-backend cannot make: starts are harmless */
-#define TRIES_MAX 5
-#define TELL_MS	  60000 /* without a list, until the log says that NATS waits */
+#define TELL_MS	 60000 /* without a list, until the log says that NATS waits */
 
 struct first_list {
 	struct submitter *s;
 	struct event *timer;
 	struct job_list job_list;
-	uint32_t listed; /* clusters */
-	unsigned tries;
+	uint32_t listed;		   /* clusters */
+	struct job_list_failures failures; /* of this cluster */
 	int stale;     /* the list under way was requested before */
 	int64_t since; /* spool_now() when the delivery stopped */
 	int told;      /* since then */
@@ -128,7 +126,7 @@ static void
 cluster_done(struct first_list *f)
 {
 	f->listed++;
-	f->tries = 0;
+	memset(&f->failures, 0, sizeof(f->failures));
 	spool_value_set(f->s->spool, LISTED, &f->listed, sizeof(f->listed));
 	CRASH_POINT("first-listed");
 	commit_soon(f->s->commit);
@@ -155,10 +153,10 @@ on_listed(const struct result *v, void *arg)
 		return;
 	}
 	breaker_request_result(f->s->breaker, v);
-	if (v->code == RESULT_RETRY && ++f->tries >= TRIES_MAX) {
-		log_warnx("the running jobs of %s in cc-backend cannot be "
-			  "listed: %s; the starts are sent, and cc-backend "
-			  "refuses those that it has",
+	if (job_list_gives_up(&f->failures, v)) {
+		log_warnx("the jobs of %s in cc-backend cannot be listed: %s; "
+			  "the starts are sent, and cc-backend refuses those "
+			  "that it has",
 		    f->job_list.cluster, v->text);
 		cluster_done(f);
 		return;
@@ -223,7 +221,8 @@ first_list_check(struct first_list *f)
 void
 first_list_again(struct first_list *f)
 {
-	f->listed = f->tries = 0;
+	f->listed = 0;
+	memset(&f->failures, 0, sizeof(f->failures));
 	f->stale = f->job_list.busy;
 	spool_value_set(f->s->spool, LISTED, &f->listed, sizeof(f->listed));
 	commit_soon(f->s->commit);

@@ -2,7 +2,8 @@
 /*
  * Another program may have filled cc-backend before this suite: nothing of a
  * cluster is sent before a list of cc-backend's running jobs has shown what
- * cc-backend has.
+ * cc-backend has.  If cc-backend accepts the probe and refuses the list, the
+ * delivery begins without it.
  */
 #ifndef SUBMITTER_RECONCILE_FIRST_LIST_H
 #define SUBMITTER_RECONCILE_FIRST_LIST_H

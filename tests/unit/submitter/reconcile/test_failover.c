@@ -152,6 +152,31 @@ test_active(void)
 	sim_end();
 }
 
+/* A proxy refuses each list and accepts the probe: the runs are sent. */
+static void
+test_list_refused(void)
+{
+	int s, lists = 0;
+
+	begin();
+	sim_put(1, 1000, 0);
+	role(1, 0);
+	for (s = 0; s < 600 && sim_waits(REQUEST_START) == 0; s++) {
+		while (sim_waits(REQUEST_PROBE) > 0)
+			sim_answer(REQUEST_PROBE, 400,
+			    "{\"error\":\"no such cluster: \"}");
+		if (sim_waits(REQUEST_LIST) > 0) {
+			lists++;
+			sim_answer(REQUEST_LIST, 403, "<html>");
+		}
+		sim_run(1000);
+	}
+	CHECK_INT(lists, 5);
+	CHECK(!role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_end();
+}
+
 /*
  * A run that another client has stopped with another end is not one that the
  * other suite has delivered: it is listed for an admin.
@@ -919,6 +944,7 @@ main(void)
 	test_passive();
 	test_outage();
 	test_active();
+	test_list_refused();
 	test_stopped_by_others();
 	test_stopped_while_waiting();
 	test_published_again();

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "common/log_line.h"
+#include "common/model/summary.h"
+#include "submitter/backend/breaker.h"
 #include "submitter/base/cluster_names.h"
 #include "submitter/reconcile/destinations.h"
 #include "submitter/reconcile/first_list.h"
@@ -84,26 +86,99 @@ test_after(void)
 	end();
 }
 
-/* A list that cc-backend cannot make stops the delivery for some seconds. */
-static void
-test_fails(void)
-{
-	int s, lists = 0;
+static unsigned n_given_up, n_probed;
 
-	begin();
-	sim_put(1, 1000, 0);
-	for (s = 0; s < 60 && sim_waits(REQUEST_START) == 0; s++) {
+static void
+on_failed_line(const struct log_line *line)
+{
+	n_given_up += strstr(line->text, "; the starts are sent, and") != NULL;
+	n_probed += strstr(line->text, "but does not list its jobs: jobs: ") !=
+	    NULL;
+	CHECK(strstr(line->text, "only this request waits") == NULL);
+}
+
+static void
+probe_answer(int code)
+{
+	while (sim_waits(REQUEST_PROBE) > 0)
+		sim_answer(REQUEST_PROBE, code,
+		    "{\"error\":\"no such cluster: \"}");
+	while (sim_waits(REQUEST_CLUSTERS) > 0)
+		sim_answer(REQUEST_CLUSTERS, 200, "{\"clusters\":[]}");
+}
+
+/* Answers the probe, and each list with this code, for s seconds at most. */
+static int
+lists_fail(int code, int probe, int s)
+{
+	int lists = 0;
+
+	for (; s > 0 && sim_waits(REQUEST_START) == 0; s--) {
 		sim_run(1000);
-		if (sim_waits(REQUEST_PROBE) > 0)
-			sim_answer(REQUEST_PROBE, 400,
-			    "{\"error\":\"no such cluster: \"}");
+		probe_answer(probe);
 		if (sim_waits(REQUEST_LIST) > 0) {
 			lists++;
-			sim_answer(REQUEST_LIST, 500, "{\"error\":\"no\"}");
+			sim_answer(REQUEST_LIST, code, "{\"error\":\"no\"}");
 		}
 	}
-	CHECK_INT(lists, 5);
+	return lists;
+}
+
+/* The problem that lists fail is in the summary. */
+static int
+has_problem(void)
+{
+	struct summary sum = { 0 };
+	uint32_t i;
+
+	breaker_summary(sim.breaker, &sum);
+	for (i = 0; i < sum.n; i++)
+		if (strstr(sum.problems[i].text, "does not list its jobs"))
+			return 1;
+	return 0;
+}
+
+/*
+ * A list that cc-backend cannot make, or that a proxy refuses or never answers,
+ * stops the delivery for some time only.
+ */
+static void
+test_fails(int code, int max, int refused)
+{
+	n_given_up = n_probed = 0;
+	log_sink_set(on_failed_line);
+	begin();
+	sim_put(1, 1000, 0);
+	CHECK_INT(lists_fail(code, 400, 600), max);
+	CHECK(!role_is_passive(&sim));
 	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK_INT(n_given_up, 1);
+	CHECK_INT(n_probed, refused);
+	CHECK(has_problem());
+	/* A good list later ends the problem. */
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_put(1, 1000, 1100);
+	for (max = 0; max < 120 && sim_waits(REQUEST_LIST) == 0; max++) {
+		sim_run(1000);
+		probe_answer(400);
+	}
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK(!has_problem());
+	end();
+	log_sink_set(log_line_send);
+}
+
+/* A token that is refused is an outage: the list comes when it has ended. */
+static void
+test_token(void)
+{
+	begin();
+	sim_put(1, 1000, 0);
+	CHECK(lists_fail(401, 401, 600) < 5);
+	CHECK(role_is_passive(&sim));
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK(!has_problem());
+	CHECK_INT(lists_fail(401, 400, 60) > 0, 1);
 	end();
 }
 
@@ -379,7 +454,14 @@ main(void)
 	test_before();
 	test_after();
 	test_after_with_nats();
-	test_fails();
+	test_fails(500, 5, 0);
+	test_fails(400, 5, 0);
+	test_fails(403, 5, 1);
+	test_fails(404, 5, 1);
+	test_fails(405, 5, 1);
+	test_fails(302, 5, 1);
+	test_fails(406, 100, 0);
+	test_token();
 	test_once();
 	test_off();
 	test_renamed();

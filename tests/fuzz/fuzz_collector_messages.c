@@ -19,11 +19,12 @@ int collector_main(int argc, char **argv);
 #undef main
 #include "collector/query/node_states.c"
 
-#define FRAMES_MAX   64 /* of one input */
-#define COMMANDS_MAX 64
-#define EVENTS_MAX   FRAMES_MAX
-#define TURNS	     8 /* of the loop, until the channel is empty */
-#define EPOCH	     INT64_C(1795212354) /* of the seeds */
+#define FRAMES_MAX     64 /* of one input */
+#define COMMANDS_MAX   64
+#define EVENTS_MAX     FRAMES_MAX
+#define TURNS	       8 /* of the loop, until the channel is empty */
+#define EPOCH	       INT64_C(1795212354) /* of the seeds */
+#define DATA_DELIMITER "<~!>"		   /* of the recordings */
 
 #define SEVERAL 1u /* clusters are configured */
 #define MUNGE	2u
@@ -66,6 +67,15 @@ struct command {
 	struct command_spec spec;
 	int paused;
 };
+
+void __wrap_delimiter_new(char delimiter[DELIMITER_LEN + 1]);
+
+/* A random one is in no input. */
+void
+__wrap_delimiter_new(char delimiter[DELIMITER_LEN + 1])
+{
+	memcpy(delimiter, DATA_DELIMITER, DELIMITER_LEN + 1);
+}
 
 static struct command *commands[COMMANDS_MAX]; /* oldest first */
 static unsigned n_commands;

@@ -45,7 +45,8 @@ fuzz_collector_messages_SOURCES = tests/fuzz/fuzz_collector_messages.c \
 	$(fuzz_neighbour) $(fuzz_lifetime) \
 	$(collector_files)
 fuzz_collector_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-fuzz_collector_messages_LDFLAGS = $(fuzz_lifetime_link)
+fuzz_collector_messages_LDFLAGS = $(fuzz_lifetime_link) \
+	-Wl,--wrap=delimiter_new
 fuzz_collector_messages_LDADD = $(COLLECTOR_LIBS)
 
 fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c

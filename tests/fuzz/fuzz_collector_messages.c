@@ -9,6 +9,8 @@
  */
 #include "config.h"
 
+#include <zlib.h>
+
 #include "tests/fuzz/lifetime.h"
 #include "tests/fuzz/neighbour.h"
 
@@ -59,6 +61,45 @@ int64_t
 now_wall(void)
 {
 	return now_wall_ms() / 1000;
+}
+
+/* --- zlib: lifetime.c sees only the memory that this program allocates --- */
+
+int __real_deflateInit2_(z_streamp z, int level, int method, int bits, int mem,
+    int strategy, const char *version, int size);
+int __wrap_deflateInit2_(z_streamp z, int level, int method, int bits, int mem,
+    int strategy, const char *version, int size);
+int __real_inflateInit2_(z_streamp z, int bits, const char *version, int size);
+int __wrap_inflateInit2_(z_streamp z, int bits, const char *version, int size);
+
+static void *
+zlib_alloc(void *arg, unsigned n, unsigned size)
+{
+	return calloc(n, size);
+}
+
+static void
+zlib_free(void *arg, void *p)
+{
+	free(p);
+}
+
+int
+__wrap_deflateInit2_(z_streamp z, int level, int method, int bits, int mem,
+    int strategy, const char *version, int size)
+{
+	z->zalloc = zlib_alloc;
+	z->zfree = zlib_free;
+	return __real_deflateInit2_(z, level, method, bits, mem, strategy,
+	    version, size);
+}
+
+int
+__wrap_inflateInit2_(z_streamp z, int bits, const char *version, int size)
+{
+	z->zalloc = zlib_alloc;
+	z->zfree = zlib_free;
+	return __real_inflateInit2_(z, bits, version, size);
 }
 
 /* --- Slurm, in place of the runner --- */

@@ -44,9 +44,9 @@ fuzz_channel_LDADD = $(COMMON_LIBS)
 fuzz_collector_messages_SOURCES = tests/fuzz/fuzz_collector_messages.c \
 	$(fuzz_neighbour) $(fuzz_lifetime) \
 	$(collector_files)
-fuzz_collector_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+fuzz_collector_messages_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(ZLIB_CFLAGS)
 fuzz_collector_messages_LDFLAGS = $(fuzz_lifetime_link) \
-	-Wl,--wrap=delimiter_new
+	-Wl,--wrap=delimiter_new,--wrap=deflateInit2_,--wrap=inflateInit2_
 fuzz_collector_messages_LDADD = $(COLLECTOR_LIBS)
 
 fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c

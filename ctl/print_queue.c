@@ -70,12 +70,13 @@ seconds_text(const char *s, char buf[CELL_MAX])
 	return buf;
 }
 
-/* The run waits for an admin or for Slurm: no try is planned. */
+/* The run waits for an admin, for Slurm or for another run: no try is planned. */
 static int
 has_no_next_try(const struct ctl_row *row)
 {
 	static const char *const states[] = { "start rejected", "stop rejected",
-		"unknown to Slurm", "unconfirmed", "stopped by others, kept" };
+		"unknown to Slurm", "unconfirmed", "stopped by others, kept",
+		"waits for an earlier run" };
 	size_t i;
 
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)

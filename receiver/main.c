@@ -475,6 +475,12 @@ on_ctl(struct worker *w, uint64_t request, const struct ctl_request *req)
 		orders_explain(v, request, req);
 		return;
 	}
+	if (req->verb == CTL_JOB_PART) {
+		worker_ctl_end(w, request, CTL_ERROR,
+		    "a centre has no Slurm: name the job id, or run the "
+		    "command at the cluster");
+		return;
+	}
 	if (req->verb == CTL_STATUS)
 		report_status(v, request);
 	else if (req->verb == CTL_METRICS)

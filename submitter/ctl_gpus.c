@@ -68,8 +68,18 @@ ctl_gpus(struct submitter *s, uint64_t request)
 	struct gpu_rows r = { .s = s, .request = request };
 	char text[128] = "";
 
+	if (conf_reads_stream(&s->w->conf)) {
+		worker_ctl_end(s->w, request, CTL_ERROR,
+		    "a centre has no nodes of Slurm: run the command at the "
+		    "cluster");
+		return;
+	}
 	topology_each_accel(s->topology, on_accels, &r);
-	if (topology_clusters(s->topology) == 0)
+	if (conf_delivers_to_stream(&s->w->conf))
+		snprintf(text, sizeof(text),
+		    "this host has no cc-backend: the centre compares the "
+		    "addresses with its topology");
+	else if (topology_clusters(s->topology) == 0)
 		snprintf(text, sizeof(text),
 		    "the topology of cc-backend is not known yet; run "
 		    "cc-slurm-adapterctl status");

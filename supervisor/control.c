@@ -44,7 +44,7 @@ static const struct {
 	[CTL_EXPLAIN_SLURM] = { "explain", C_ | V_, 0 },
 	[CTL_HISTORY] = { "history", W_, 0 },
 	[CTL_WARNINGS] = { "warnings", 0, 0 },
-	[CTL_JOB_PART] = { "explain", C_, 0 },
+	[CTL_JOB_PART] = { "explain", C_ | V_, 0 },
 };
 
 static void request_next_worker(struct client *c);

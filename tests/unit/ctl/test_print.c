@@ -263,7 +263,8 @@ test_next(void)
 		const char *state, *next;
 	} rows[] = { { "start due", "  now   start due" },
 		{ "start rejected", "  -     start rejected" },
-		{ "unknown to Slurm", "  -     unknown to Slurm" } };
+		{ "unknown to Slurm", "  -     unknown to Slurm" },
+		{ "waits for an earlier run", "  -     waits for an" } };
 	struct ctl_reply a = { .n = 0 };
 	struct writer w;
 	char out[4096];

@@ -77,7 +77,9 @@ on_done(const struct http_answer *a, void *arg)
 		v.code = RESULT_RETRY;
 	}
 	p->busy = 0;
-	breaker_listed(p->s->breaker, &v);
+	/* One damaged row makes a list of stopped jobs fail with 500. */
+	if (p->running || v.code != RESULT_RETRY)
+		breaker_listed(p->s->breaker, &v);
 	p->done(&v, p->arg);
 }
 
@@ -85,10 +87,8 @@ int
 job_list_gives_up(struct job_list_failures *f, const struct result *v)
 {
 	if (v->code == RESULT_UNREACHABLE)
-		f->unanswered++;
-	else
-		f->refused++;
-	return f->refused >= REFUSED_MAX || f->unanswered >= UNANSWERED_MAX;
+		return ++f->unanswered >= UNANSWERED_MAX;
+	return ++f->refused >= REFUSED_MAX;
 }
 
 static int
@@ -133,6 +133,7 @@ job_list_start(struct job_list *p, struct submitter *s, const char *cluster,
 	if (p->busy || !breaker_reaches(s->breaker))
 		return -1;
 	p->s = s;
+	p->running = running;
 	p->page = 1;
 	p->rows = 0;
 	p->fn = fn;

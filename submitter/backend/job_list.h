@@ -20,6 +20,7 @@ typedef void job_list_done_fn(const struct result *v, void *arg);
 struct job_list {
 	struct submitter *s;
 	int busy;
+	int running;		   /* only running jobs */
 	char cluster[CLUSTER_MAX]; /* Slurm's name */
 	char query[512];
 	unsigned page;
@@ -42,7 +43,7 @@ int job_list_start(struct job_list *p, struct submitter *s, const char *cluster,
     int running, int64_t from, int64_t to, job_list_fn *fn,
     job_list_done_fn *done, void *arg);
 
-/* Lists in a row that failed; zero-initialise, also after a good list. */
+/* Lists that failed; zero-initialise at the first one of a cluster or a review. */
 struct job_list_failures {
 	unsigned refused;    /* or cc-backend cannot make it */
 	unsigned unanswered; /* although cc-backend answers the probe */

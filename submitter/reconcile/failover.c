@@ -307,11 +307,17 @@ static void
 on_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct failover *b = arg;
+	int64_t left;
 
 	(void)fd;
 	(void)what;
-	if (b->on && b->centre)
-		lease_update(b);
+	if (!b->on || !b->centre)
+		return;
+	lease_update(b);
+	/* libevent's clock is coarse, so that its timers can be early. */
+	left = b->until - clock_boot_ms();
+	if (b->drains && left > 0)
+		timer_after(b->end, left);
 }
 
 /* The longest lease that any configuration gives. */

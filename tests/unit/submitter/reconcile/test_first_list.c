@@ -11,6 +11,7 @@
 #include "common/log_line.h"
 #include "common/model/summary.h"
 #include "submitter/backend/breaker.h"
+#include "submitter/backend/job_list.h"
 #include "submitter/base/cluster_names.h"
 #include "submitter/reconcile/destinations.h"
 #include "submitter/reconcile/first_list.h"
@@ -166,6 +167,55 @@ test_fails(int code, int max, int refused)
 	CHECK(!has_problem());
 	end();
 	log_sink_set(log_line_send);
+}
+
+static void
+on_any_row(const struct backend_job *row, void *arg)
+{
+	CHECK_STR("a row", "none is expected");
+}
+
+static void
+on_list_end(const struct result *v, void *arg)
+{
+	CHECK_INT(v->code, RESULT_RETRY);
+}
+
+/* One damaged row of a stopped job makes its lists fail: cc-backend works. */
+static void
+test_damaged(int running)
+{
+	static struct job_list list;
+	int i;
+
+	begin();
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	for (i = 0; i < 6; i++) {
+		CHECK_INT(job_list_start(&list, &sim, "alpha", running, 0, 10,
+			      on_any_row, on_list_end, NULL),
+		    0);
+		sim_answer(REQUEST_LIST, 500, "{\"error\":\"no\"}");
+	}
+	CHECK_INT(has_problem(), running);
+	end();
+}
+
+/* Refused lists and lists without an answer have a limit each. */
+static void
+test_limits(void)
+{
+	const struct result refused = { .code = RESULT_REJECTED },
+			    unanswered = { .code = RESULT_UNREACHABLE };
+	struct job_list_failures f = { 0 };
+	int i;
+
+	for (i = 0; i < 4; i++)
+		CHECK(!job_list_gives_up(&f, &refused));
+	CHECK(!job_list_gives_up(&f, &unanswered));
+	CHECK(job_list_gives_up(&f, &refused));
+	/* the next cluster of the review */
+	CHECK(!job_list_gives_up(&f, &unanswered));
 }
 
 /* A token that is refused is an outage: the list comes when it has ended. */
@@ -461,6 +511,9 @@ main(void)
 	test_fails(405, 5, 1);
 	test_fails(302, 5, 1);
 	test_fails(406, 100, 0);
+	test_damaged(0);
+	test_damaged(1);
+	test_limits();
 	test_token();
 	test_once();
 	test_off();

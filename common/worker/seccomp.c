@@ -423,13 +423,27 @@ refuse_own_user(struct filter *f)
 	}
 }
 
-/* Slurm's commands inherit this filter, so it denies only dangerous calls. */
+/* unshare() and setns() are in seccomp_dangerous. */
 static void
-refuse_runner(struct filter *f)
+refuse_namespaces(struct filter *f)
 {
 	static const uint64_t namespaces[] = { CLONE_NEWNS, CLONE_NEWUTS,
 		CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
 		CLONE_NEWCGROUP };
+	size_t i;
+
+	/* Its flags are in memory, which a filter cannot read. */
+	if (f->kill != SCMP_ACT_LOG)
+		rule(f, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+	for (i = 0; i < COUNT(namespaces); i++)
+		rule_masked(f, f->kill, "clone", 0, namespaces[i],
+		    namespaces[i]);
+}
+
+/* Slurm's commands inherit this filter, so it denies only dangerous calls. */
+static void
+refuse_runner(struct filter *f)
+{
 	const struct scmp_arg_cmp above = SCMP_CMP(0, SCMP_CMP_GT, AF_NETLINK,
 	    0);
 	/* getaddrinfo() asks for addresses and routes, protocol 0. */
@@ -440,14 +454,8 @@ refuse_runner(struct filter *f)
 	    SCMP_ACT_LOG :
 	    SCMP_ACT_ERRNO(EAFNOSUPPORT);
 	uint64_t family;
-	size_t i;
 
-	/* Its flags are in memory, which a filter cannot read. */
-	if (f->kill != SCMP_ACT_LOG)
-		rule(f, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
-	for (i = 0; i < COUNT(namespaces); i++)
-		rule_masked(f, f->kill, "clone", 0, namespaces[i],
-		    namespaces[i]);
+	refuse_namespaces(f);
 	for (family = 0; family < AF_NETLINK; family++)
 		if (family != AF_UNIX && family != AF_INET &&
 		    family != AF_INET6)
@@ -554,5 +562,6 @@ seccomp_enter_supervisor(enum sandbox_mode mode)
 	for (i = LENIENT; seccomp_dangerous[i] != NULL; i++)
 		if (strcmp(seccomp_dangerous[i], "chroot") != 0)
 			rule(&f, f.kill, seccomp_dangerous[i], 0, NULL);
+	refuse_namespaces(&f);
 	return filter_end(&f);
 }

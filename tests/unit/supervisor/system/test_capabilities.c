@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,6 +26,21 @@ static int
 unshare_nothing(void)
 {
 	return unshare(0) == -1 ? errno : 0;
+}
+
+/* errno of a child in a new namespace of users, which needs no right; 0 = success. */
+static int
+clone_user(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL,
+	    NULL, NULL, NULL);
+
+	if (pid == 0)
+		_exit(0);
+	if (pid == -1)
+		return errno;
+	waitpid(pid, NULL, 0);
+	return 0;
 }
 
 static void
@@ -69,6 +85,9 @@ reduced(int is_test)
 	capabilities_reduce(&setup, is_test);
 	CHECK_INT(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1);
 	CHECK_INT(unshare_nothing(), EPERM);
+	CHECK_INT(clone_user(), EPERM);
+	CHECK_INT(syscall(SYS_clone3, NULL, 0), -1);
+	CHECK_INT(errno, ENOSYS);
 	CHECK_INT(syscall(SYS_bpf, -1, NULL, 0), -1);
 	CHECK_INT(errno, EPERM);
 	CHECK_INT(syscall(SYS_mount, NULL, NULL, NULL, 0, NULL), -1);

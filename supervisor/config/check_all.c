@@ -191,15 +191,20 @@ check_extra_paths(struct conf_parse *p)
 		CONF_NATS_CREDS_FILE, CONF_NATS_NKEY_SEED_FILE,
 		CONF_NATS_KEY_FILE, CONF_SPOOL_DIR, CONF_LAST_RUN };
 	const char *name = name_of(CONF_SLURM_EXTRA_PATHS), *hidden;
-	char path[4096];
+	char path[4096], spool[4096];
 	unsigned i;
 	size_t k;
 
+	if (conf_spool_path(conf_str(&p->conf, CONF_LAST_RUN), spool,
+		sizeof(spool)) == -1)
+		spool[0] = '\0';
 	for (i = 0; i < PATHS_MAX; i++) {
 		if (conf_list_item(conf_str(&p->conf, CONF_SLURM_EXTRA_PATHS),
 			i, path, sizeof(path)) != 1)
 			return;
-		hidden = covers(path, p->path) ? p->path : NULL;
+		hidden = covers(path, p->path) ? p->path :
+		    covers(path, spool)	       ? spool :
+						 NULL;
 		for (k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
 			if (covers(path, conf_str(&p->conf, kept[k])))
 				hidden = conf_str(&p->conf, kept[k]);

@@ -75,7 +75,10 @@ unit_of(enum conf_key key)
 	case CONF_SPOOL_MAX_BYTES:
 	case CONF_JOB_SCRIPT_MAX:
 	case CONF_NATS_STREAM_MAX_BYTES:
+	case CONF_HISTORY_MAX_BYTES:
 		return " of bytes";
+	case CONF_HISTORY_DAYS:
+		return " of days";
 	default:
 		return " of seconds";
 	}

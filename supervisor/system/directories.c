@@ -427,6 +427,10 @@ spool_take_over(const struct setup *setup, int fd)
 	    (!setup->as_root ||
 		(st.st_uid != 0 &&
 		    st.st_uid != setup->identity[ROLE_RUNNER].uid))) {
+		log_errorx("%s belongs to user %u; if it is the spool of this "
+			   "daemon, run: chown -R %u %s",
+		    setup->spool_dir, (unsigned)st.st_uid, (unsigned)own->uid,
+		    setup->spool_dir);
 		errno = EPERM;
 		return -1;
 	}

@@ -429,6 +429,16 @@ static const struct {
 	    "clusters: \"a\" is in the list twice", NULL },
 	{ MINIMAL ", \"clusters\": [ \"--help\" ] }",
 	    "clusters: item 1 must be a cluster's name", NULL },
+	{ MINIMAL ", \"slurmExtraPaths\": "
+		  "[ \"/var/lib/cc-slurm-adapter/spool\" ] }",
+	    "would allow Slurm's commands to read "
+	    "/var/lib/cc-slurm-adapter/spool",
+	    NULL },
+	{ MINIMAL ", \"historyDays\": \"x\" }",
+	    "historyDays: must be a whole number of days from 0 to 3650",
+	    NULL },
+	{ MINIMAL ", \"historyMaxBytes\": \"x\" }",
+	    "historyMaxBytes: must be a whole number of bytes from", NULL },
 	{ MINIMAL ", \"slurmExtraPaths\": [ \"/\" ] }",
 	    "would allow Slurm's commands to read", NULL },
 	{ MINIMAL ", \"jobScriptMaxBytes\": 63 }", NULL,

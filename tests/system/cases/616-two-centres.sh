@@ -122,6 +122,23 @@ killed receiver write "" 0
 killed submitter drain "is not released: the submitter has ended before its requests"
 killed submitter write "the lease is released: the other" 0
 killed receiver drain ""
+# cc-backend is silent while a start is under way: it is ended after one second.
+kill -STOP "$proxy"
+publish runs alpha $((n + 1)) $((n + 5))
+n=$((n + 5))
+is "a start has no answer" wait_for 10 eval '"$CTL" -c "$T/etc/$on.json" queue | grep -q sending'
+kill "${pid[$on]}"
+wait "${pid[$on]}"
+unset "pid[$on]"
+is "the active one is stopped: its request is ended, its lease is not released" eval \
+    'tail -n 12 "$T/log/suite.$on" | grep -q "is not released: a request to cc-backend had no answer"'
+kill -CONT "$proxy"
+is "the other one takes the lease" wait_for 30 active "$off"
+is "and sends" wait_for 30 all_ended "$n"
+order+=("$off=")
+centre_up "$on"
+is "the stopped one is started: it is the standby" wait_for 30 side "$on" 'standby: .* is active since'
+victim=$on on=$off off=$victim
 if [ -n "${CSA_LONG:-}" ]; then
 	kill -STOP "$link_pid"
 	publish runs alpha $((n + 1)) $((n + 10))

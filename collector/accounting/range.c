@@ -431,7 +431,7 @@ slice_fail(struct accounting *l, const struct command_end *end)
 
 	if (!steps_ended_query(l, end))
 		query_failed(l->c, ours ? NULL : &l->c->dbd, "sacct", end);
-	/* It is read again after health_wait(); other ranges continue. */
+	/* The range is read again after health_wait(); other ranges continue. */
 	if (l->range.kind == RANGE_POLL) {
 		l->range.kind = RANGE_NONE;
 		l->due |= DUE_POLL;

@@ -18,6 +18,7 @@
 
 #define SHOWN_MAX  4096 /* bytes of one field that are printed */
 #define DIGITS_MAX 9	/* of the number at the end of a host name */
+#define NOT_KNOWN  "-"	/* CTL_T_GPUS' topology without a topology */
 
 /* Columns of CTL_T_GPUS. */
 enum {
@@ -33,7 +34,8 @@ enum {
 /* A node, or several with consecutive numbers. */
 struct node {
 	char *const *row;     /* borrowed, COLUMNS fields */
-	const char *topology; /* borrowed; "" = cc-backend lists no GPU */
+	const char *topology; /* borrowed; "" = cc-backend lists no GPU, or
+			       * NOT_KNOWN */
 	size_t prefix;	      /* bytes before the number */
 	unsigned width;	      /* digits of the number; 0 = none */
 	unsigned long number;
@@ -101,13 +103,22 @@ topology_of(const struct ctl_reply *a, const struct ctl_row *node)
 
 	for (i = 0; i < a->n; i++) {
 		row = &a->rows[i];
-		if (row->table == CTL_T_GPUS && row->n == COLUMNS &&
-		    *row->fields[TOPOLOGY] != '\0' &&
-		    strcmp(row->fields[CLUSTER], node->fields[CLUSTER]) == 0 &&
+		if (row->table != CTL_T_GPUS || row->n != COLUMNS ||
+		    *row->fields[TOPOLOGY] == '\0')
+			continue;
+		if (*row->fields[HOST] == '\0')
+			return NOT_KNOWN;
+		if (strcmp(row->fields[CLUSTER], node->fields[CLUSTER]) == 0 &&
 		    nodelist_has(row->fields[HOST], node->fields[HOST]))
 			return row->fields[TOPOLOGY];
 	}
 	return "";
+}
+
+static int
+is_compared(const struct node *c)
+{
+	return strcmp(c->topology, NOT_KNOWN) != 0;
 }
 
 /* Owned; NULL when out of memory or without nodes. */
@@ -194,7 +205,7 @@ items_are_in(const char *list, const char *others)
 	}
 }
 
-/* The first difference of the three; NULL when all agree. */
+/* The first difference of those that are known; NULL when they agree. */
 static const char *
 class_trouble(const struct node *c)
 {
@@ -206,6 +217,8 @@ class_trouble(const struct node *c)
 		return "gpuPciAddrs has no addresses for these nodes";
 	if (mapped != gpus || item_is_in("-", 1, c->row[MAP]))
 		return "gpuPciAddrs has another number of GPUs than Slurm";
+	if (!is_compared(c))
+		return NULL;
 	if (listed == 0)
 		return "cc-backend lists no GPU of these nodes";
 	if (!items_are_in(c->row[MAP], c->topology))
@@ -228,9 +241,12 @@ class_addresses(const struct node *c)
 	    !item_is_in("-", 1, c->row[MAP]);
 
 	if (is_mapped &&
-	    (*c->topology == '\0' || items_are_in(c->row[MAP], c->topology)))
+	    (!is_compared(c) || *c->topology == '\0' ||
+		items_are_in(c->row[MAP], c->topology)))
 		return c->row[MAP];
-	return items_count(c->topology) == gpus ? c->topology : NULL;
+	return is_compared(c) && items_count(c->topology) == gpus ?
+	    c->topology :
+	    NULL;
 }
 
 static void
@@ -272,8 +288,10 @@ print_class(const struct node *c, size_t n)
 	print_hosts(c, n);
 	print_field("Slurm", c->row[GRES], c->row[COUNT]);
 	print_field("gpuPciAddrs", c->row[MAP], "no addresses");
-	print_field("cc-backend", c->topology, "no GPU listed");
-	print_field("result", trouble != NULL ? trouble : "", "all agree");
+	print_field("cc-backend", is_compared(c) ? c->topology : "not known",
+	    "no GPU listed");
+	print_field("result", trouble != NULL ? trouble : "",
+	    is_compared(c) ? "all agree" : "Slurm and gpuPciAddrs agree");
 }
 
 /* --- gpuPciAddrs --- */

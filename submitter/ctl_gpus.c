@@ -62,6 +62,18 @@ on_accels(const char *cluster, const char *nodes, char *const *ids, size_t n,
 	wr_clear(&row);
 }
 
+/* A row without a node list: there is no topology to compare with. */
+static void
+row_not_known(struct submitter *s, uint64_t request)
+{
+	struct writer row;
+
+	wr_init(&row, CTL_REPLY_MAX);
+	ctl_row(&row, CTL_T_GPUS, "", "", "0", "", "", "-", NULL);
+	worker_ctl_row(s->w, request, &row);
+	wr_clear(&row);
+}
+
 void
 ctl_gpus(struct submitter *s, uint64_t request)
 {
@@ -75,6 +87,8 @@ ctl_gpus(struct submitter *s, uint64_t request)
 		return;
 	}
 	topology_each_accel(s->topology, on_accels, &r);
+	if (topology_clusters(s->topology) == 0)
+		row_not_known(s, request);
 	if (conf_delivers_to_stream(&s->w->conf))
 		snprintf(text, sizeof(text),
 		    "this host has no cc-backend: the centre compares the "

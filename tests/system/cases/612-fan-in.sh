@@ -70,4 +70,13 @@ accepts() { ctl metrics | grep -qxF "cc_slurm_adapter_stream_accepts{cluster=\"$
 is "as a metric, too" accepts
 position() { centre_ctl metrics | grep -qE "^cc_slurm_adapter_stream_position\{cluster=\"$cluster\"\} [1-9]"; }
 is "the position is a metric of the centre" position
+# what the commands for a job and for the nodes say on both sides
+ctl gpus >"$T/gpus" 2>&1
+is "the cluster compares its GPUs with gpuPciAddrs alone" grep -qE '^  cc-backend +not known$' "$T/gpus"
+is "not with a topology" not grep -q 'lists no GPU' "$T/gpus"
+is "and says who has the topology" grep -qx 'this host has no cc-backend: .*' "$T/gpus"
+is "the centre refuses to compare" not centre_ctl gpus 2>"$T/gpus"
+is "because it has no nodes" grep -q 'a centre has no nodes of Slurm' "$T/gpus"
+is "it refuses to find a task" not centre_ctl explain "${away}_2" 2>"$T/explain"
+is "because it has no Slurm" grep -q 'a centre has no Slurm: name the job id' "$T/explain"
 test_end

@@ -94,6 +94,32 @@ test_classes(void)
 	CHECK(strstr(out, "k(1)") == NULL && strstr(out, "k(4)") == NULL);
 }
 
+/* A cluster of a fan-in, and a start before the first answer of cc-backend. */
+static void
+test_without_topology(void)
+{
+	add("", "0", "", "", "-");
+	show();
+	CHECK_STR(out, "Slurm has no nodes with GPUs\n");
+
+	add("", "0", "", "", "-");
+	add("n3", "2", "gpu:a40:2", "A,B", "");
+	show();
+	CHECK_STR(out,
+	    "alpha: n3 (1 node)\n  Slurm         gpu:a40:2\n"
+	    "  gpuPciAddrs   A,B\n  cc-backend    not known\n"
+	    "  result        Slurm and gpuPciAddrs agree\n");
+
+	/* The sign for "not known" is no address. */
+	add("", "0", "", "", "-");
+	add("n3", "1", "gpu:1", "", "");
+	add("n4", "1", "gpu:1", "A", "");
+	show();
+	CHECK(says("gpuPciAddrs has no addresses for these nodes"));
+	CHECK(says("  \"^(n(4))$\": [\"A\"]"));
+	CHECK(strstr(out, "n(3)") == NULL);
+}
+
 /* Foreign bytes reach neither the terminal nor the JSON text. */
 static void
 test_hostile(void)
@@ -147,6 +173,7 @@ main(void)
 	size_t i, k;
 
 	test_classes();
+	test_without_topology();
 	test_hostile();
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		for (k = i; k < sizeof(ends) / sizeof(ends[0]); k++)

@@ -124,6 +124,30 @@ def listed(b, s, page, point):
     nothing_left(s)
 
 
+def refused(b, s, page, point):
+    """A proxy refuses the first list of a cluster: the starts are sent without it."""
+    known = new(cluster=next(fresh))
+    other = new(cluster=known.cluster)
+    status, text = b.api("POST", "jobs/start_job/", {
+        "jobId": known.job, "cluster": known.cluster, "user": "u1", "numNodes": 1,
+        "startTime": known.start, "resources": [{"hostname": "n1"}]})
+    c.true("(another starts the run)", status == 201, (status, text))
+    b.commit_now()
+    b.fault(match="jobs", action="status", status=403, count=-1)
+    with Killed(page, s, point):
+        s.tell(known, other, wait=0)
+    s.tell(known, other)
+    c.soon("started without a list", lambda: other.key() in b.jobs(), 30, s.status)
+    said = "the jobs of %s in cc-backend cannot be listed" % known.cluster
+    c.true("given up once more", s.logged(said) == 2, s.logged(said))
+    b.well()
+    s.tell(known.ended(), other.ended())
+    all_right(point + ": without a list: ended", b, [known, other], 60)
+    c.true("each was started once", all(b.effects(r) == ["start", "stop"] for r in (known, other)),
+           (b.effects(known), b.effects(other)))
+    nothing_left(s)
+
+
 def destinations(b, s, page, point):
     """A broker that is never there is removed; then REST is added to it, and it is removed."""
     run, other = new(), new()
@@ -169,7 +193,7 @@ def dropped(b, s, page, point):
 
 
 PLAYS = {"destinations-changed": (destinations,), "store": (dropped,), "stored": (dropped,),
-         "first-listed": (listed,), "repair-marked": (repair,), "repair-exhumed": (victim,), "way-given": (requeued,),
+         "first-listed": (listed, refused), "repair-marked": (repair,), "repair-exhumed": (victim,), "way-given": (requeued,),
          "delete-send": (repair, requeued), "delete-answered": (repair, requeued),
          "delete-settled": (repair, requeued)}
 

@@ -225,6 +225,41 @@ write_here(void)
 	return try_open("breakout.new", O_WRONLY | O_CREAT);
 }
 
+/* By descriptor, as SQLite does. */
+static int64_t
+chmod_here(void)
+{
+	int fd = open("breakout.mode", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int rc = fd == -1 ? -1 : fchmod(fd, 0666);
+
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+static int64_t
+chgrp_here(void)
+{
+	int fd = open("breakout.mode", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int rc = fd == -1 ? -1 : fchown(fd, (uid_t)-1, getegid());
+
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
+/* To a user that is neither root nor its own. */
+static int64_t
+chown_here(void)
+{
+	int fd = open("breakout.mode", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int rc = fd == -1 ? -1 : fchown(fd, geteuid() + 1, (gid_t)-1);
+
+	if (fd != -1)
+		close(fd);
+	return rc;
+}
+
 static int64_t
 read_here(void)
 {
@@ -284,6 +319,9 @@ const struct attempt attempts_files[] = {
 	{ "set-times", set_times },
 	{ "read-here", read_here },
 	{ "write-here", write_here },
+	{ "chmod-here", chmod_here },
+	{ "chgrp-here", chgrp_here },
+	{ "chown-here", chown_here },
 	{ "symlink-here", symlink_here },
 	{ "write-device", write_device },
 	{ "write-null", write_null },

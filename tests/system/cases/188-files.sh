@@ -40,6 +40,15 @@ install -d -m 750 "$T/state"
 last_run
 suite_up root
 is "as root, without systemd-tmpfiles: as in the manual" wait_for 10 as_manual root
+suite_down 5
+chown -R nobody "$T/state/spool"
+is "a spool of another user: the daemon does not start" \
+    not timeout 30 "$ADAPTER" -daemon -config "$T/etc/config.json" 2>"$T/log/refused"
+said=$(grep "ERROR .*$T/state/spool belongs to user [0-9]*; if it is the spool of this daemon, run: chown -R" "$T/log/refused")
+is "the log says so" [ -n "$said" ]
+sh -c "${said#*, run: }"
+suite_up root
+is "after the named command: as in the manual" wait_for 10 as_manual root
 removed
 install -d -o laboper -g laboper -m 750 "$T/run" "$T/state"
 suite_up laboper

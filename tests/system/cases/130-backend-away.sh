@@ -17,6 +17,11 @@ say "the backend is gone"
 mix 25
 one labbob 400 -n3 -J "outlives the outage"
 mix_end
+ctl report -o "$T/report.html"
+is "the report has the text of the outage" grep -q 'down for .*connect' "$T/report.html"
+ctl report --anonymize -o "$T/report.html"
+is "--anonymize removes it" grep -q 'down for .*: (removed)' "$T/report.html"
+is "and every name of a user" not grep -qE 'labalice|labbob|laboper' "$T/report.html"
 scancel "$before"
 some_forgotten() { [ -z "$(squeue -h -a -t CD,F,CA -o %A)" ] && [ "$(squeue -h -a -o %A | wc -l)" -le 1 ]; }
 wait_for 120 some_forgotten

@@ -331,27 +331,33 @@ slice_grow(struct accounting *l)
 
 /*
  * The slice is too long for slurmdbd, or exceeds its MaxQueryTimeRange, which
- * limits operators too.  Returns 1 when slurmdbd refused the query only
- * because of its length.
+ * limits operators too.  After a timeout the slices can grow again: slurmdbd may
+ * only have been busy.  Returns 1 when slurmdbd refused the query only because of
+ * its length.
  */
 static int
 slice_shrink(struct accounting *l, const struct command_end *end)
 {
 	int refused = end->outcome == COMMAND_FAILED &&
 	    strstr(end->err, "Too wide of a date range") != NULL;
+	int64_t to = l->slice_to != 0 ? l->slice_to : slurm_now(l->c);
 
 	if ((!refused && end->outcome != COMMAND_TIMEOUT) ||
 	    l->slice <= SLICE_MIN_S)
 		return 0;
+	/* The length is not the reason. */
+	if (!refused && to - l->range.at <= SLICE_MIN_S)
+		return 0;
 	l->slice /= 2;
 	if (l->slice < SLICE_MIN_S)
 		l->slice = SLICE_MIN_S;
+	if (!refused)
+		return 0;
 	l->slice_most = l->slice;
-	if (refused)
-		log_notice("slurmdbd%s refuses such a long range: the next "
-			   "queries cover %s each",
-		    cluster_suffix(l->c), duration_text(l->slice * 1000));
-	return refused;
+	log_notice("slurmdbd%s refuses such a long range: the next queries "
+		   "cover %s each",
+	    cluster_suffix(l->c), duration_text(l->slice * 1000));
+	return 1;
 }
 
 /*

@@ -853,6 +853,28 @@ test_slice_timeout(void)
 	CHECK_TO(-3 * DAY - LAG + DAY / 2);
 }
 
+/* slurmdbd hangs while polls are short: later ranges are as long as before. */
+static void
+test_poll_timeout(void)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 8; i++) {
+		acct_poll(acct, 0);
+		sim_answer_late("sacct");
+		sim_pass(130);
+	}
+	/* slurmdbd answers: the poll that waited, and the one that is due. */
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 3 * DAY, SIM_EPOCH - DAY, 0),
+	    0);
+	CHECK_FROM(-3 * DAY);
+	CHECK(asked_time("-E uts") >= -2 * DAY);
+}
+
 static void
 test_max_span(void)
 {
@@ -2393,6 +2415,7 @@ main(void)
 	test_slice_unproved();
 	test_slice_too_wide();
 	test_slice_timeout();
+	test_poll_timeout();
 	test_max_span();
 	test_by_id();
 	test_old_end_of_resized();

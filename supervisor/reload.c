@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The configuration in force and the switch to another one.  The parser reads
- * the file; every ready worker gets its part and checks it; when all have
+ * the file; every ready worker gets its part and checks it; when these have
  * answered conf-ok, all switch.  After a failure before that, the old
  * configuration stays in force, also for workers that start later.
  */
@@ -18,7 +18,8 @@
 
 #include "supervisor/supervisor.h"
 
-#define RELOAD_TIMEOUT_S 15 /* for the answers of all workers */
+#define RELOAD_TIMEOUT_S 15  /* for the answers of all workers */
+#define ROLES_MAX	 128 /* bytes of the names of all workers */
 /*
  * The receiver applies `clusters` without a restart.  If it restarted together with
  * the submitter, the active centre would lose its lease: each of the two gets the
@@ -210,15 +211,50 @@ worker_commit(struct child *c, unsigned restarts)
 		child_restart(c, "a changed value needs a restart", 1);
 }
 
-/* All workers have agreed. */
+/* Appends the name of a role; names has space for all of them. */
+static void
+role_add(char names[ROLES_MAX], enum role role)
+{
+	size_t n = strlen(names);
+
+	snprintf(names + n, ROLES_MAX - n, "%s%s", n > 0 ? ", " : "",
+	    role_name(role));
+}
+
+/*
+ * The end of the answer: the workers that were not asked.  The reload does not
+ * wait for them: it can be the repair of a worker that does not get ready.
+ */
+static void
+unchecked_text(const struct supervisor *sup, char *text, size_t size)
+{
+	char names[ROLES_MAX] = "";
+	unsigned n = 0;
+	int role;
+
+	text[0] = '\0';
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		if ((sup->reload.roles_asked & (1u << role)) ||
+		    !child_is_used(&sup->workers.children[role]))
+			continue;
+		role_add(names, (enum role)role);
+		n++;
+	}
+	if (n > 0)
+		snprintf(text, size, "; not checked by: %s, which %s not ready",
+		    names, n == 1 ? "was" : "were");
+}
+
+/* All workers that were asked have agreed. */
 static void
 reload_commit(struct supervisor *sup)
 {
 	struct reload *reload = &sup->reload;
-	char kept[KEPT_MAX + 64];
+	char kept[KEPT_MAX + 64], unchecked[ROLES_MAX + 64];
 	struct child *c;
 	int role;
 
+	unchecked_text(sup, unchecked, sizeof(unchecked));
 	conf_clear(&sup->conf);
 	sup->conf = reload->conf;
 	conf_init(&reload->conf);
@@ -244,9 +280,9 @@ reload_commit(struct supervisor *sup)
 	    reload->kept);
 	reload_end(sup, 1,
 	    "configuration %u is in force: %u value%s changed, secrets read "
-	    "again%s",
+	    "again%s%s",
 	    sup->conf.generation, reload->changed,
-	    reload->changed == 1 ? "" : "s", kept);
+	    reload->changed == 1 ? "" : "s", kept, unchecked);
 }
 
 /* 1 when a reload is under way and the worker was asked to agree to it. */
@@ -275,8 +311,7 @@ static void
 on_reload_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct supervisor *sup = arg;
-	char names[128] = "";
-	size_t len;
+	char names[ROLES_MAX] = "";
 	int role;
 
 	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
@@ -284,9 +319,7 @@ on_reload_deadline(evutil_socket_t fd, short what, void *arg)
 		    sup->workers.children[role].conf_agreed ==
 			sup->reload.conf.generation)
 			continue;
-		len = strlen(names);
-		snprintf(names + len, sizeof(names) - len, "%s%s",
-		    len > 0 ? ", " : "", role_name((enum role)role));
+		role_add(names, (enum role)role);
 	}
 	reload_end(sup, 0,
 	    "configuration refused: no answer within %d s from: "

@@ -361,6 +361,49 @@ test_refused(void)
 	end();
 }
 
+/* Agrees for the workers that were asked. */
+static void
+asked_agree(void)
+{
+	int role;
+
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		if (sup.reload.roles_asked & (1u << role))
+			agree((enum role)role);
+}
+
+/* The reply names the workers that have not checked the configuration. */
+static void
+test_unchecked(void)
+{
+	serve_all();
+	sup.workers.children[ROLE_SUBMITTER].state = CHILD_SANDBOXED;
+	file_says(CONF_POLL_INTERVAL, "5");
+	asked_agree();
+	CHECK_STR(reply,
+	    "configuration 2 is in force: 1 value changed, "
+	    "secrets read again; not checked by: submitter, "
+	    "which was not ready");
+	sup.workers.children[ROLE_COLLECTOR].state = CHILD_DOWN;
+	file_says(CONF_SPOOL_DIR, "/elsewhere");
+	asked_agree();
+	CHECK_STR(reply,
+	    "configuration 3 is in force: 1 value changed, "
+	    "secrets read again; changes only with a restart "
+	    "of the service: spoolDir; not checked by: "
+	    "collector, submitter, which were not ready");
+	/* A worker that this configuration does not have is not missing. */
+	worker_end(ROLE_COLLECTOR);
+	memset(&sup.workers.children[ROLE_COLLECTOR], 0, sizeof(struct child));
+	sup.workers.children[ROLE_SUBMITTER].state = CHILD_READY;
+	file_says(CONF_POLL_INTERVAL, "5");
+	asked_agree();
+	CHECK(strstr(reply, "in force") != NULL);
+	CHECK(strstr(reply, "not checked") == NULL);
+	worker_make(ROLE_COLLECTOR);
+	end();
+}
+
 /* A worker that is down is not asked; it gets the one in force. */
 static void
 test_away(void)
@@ -577,6 +620,7 @@ main(void)
 	test_without_exporter();
 	test_switch();
 	test_refused();
+	test_unchecked();
 	test_away();
 	test_kept();
 	test_effects();

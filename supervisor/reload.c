@@ -498,6 +498,11 @@ reload_bad(struct child *c, uint32_t generation, const char *reason)
 		log_errorx("%s: refused by the %s: %s", sup->setup.config_path,
 		    role_name(c->role), reason);
 		sup->reload_ops->stop(sup, "the configuration was refused", 1);
+	} else if (generation != sup->conf.generation) {
+		/* The reload has ended; the worker uses the one in force. */
+		log_debug("the %s refuses a configuration that is not in "
+			  "force, ignored: %s",
+		    role_name(c->role), reason);
 	} else {
 		log_errorx("the %s refuses the configuration in force: %s",
 		    role_name(c->role), reason);

@@ -344,6 +344,8 @@ test_refused(void)
 	CHECK_INT(outcome, 0);
 	agree(ROLE_SUBMITTER); /* too late: it gets the old one */
 	CHECK_INT(offered[ROLE_SUBMITTER], 1);
+	reload_bad(&sup.workers.children[ROLE_RECEIVER], 2, "no, too late");
+	CHECK(sup.workers.children[ROLE_RECEIVER].kill_reason == NULL);
 	CHECK_INT(used[ROLE_LISTENER], 1);
 	CHECK_INT(conf_int(&sup.conf, CONF_POLL_INTERVAL), 60);
 

@@ -141,7 +141,7 @@ void print_gpus(const struct ctl_reply *reply);
 
 /* print_text.c, print_json.c, print_metrics.c: write to standard output. */
 
-/* style.c: what standard output can show */
+/* style.c: what standard output can show, and what it has lost */
 
 struct style {
 	int colour; /* ANSI colours are wanted */
@@ -161,6 +161,13 @@ const char *style_on(const struct style *style, enum colour colour);
 const char *style_off(const struct style *style);
 /* Columns and rows of the terminal fd, or 80 and 24. */
 int terminal_size(int fd, int *rows);
+
+/*
+ * Writes the rest of standard output.  1 when a part is lost, also if an earlier
+ * write failed and the file system has space again: fflush() does not report that,
+ * because libc has dropped those bytes.
+ */
+int output_failed(void);
 
 /* verbose: the status with all its rows. */
 void print_text(const struct ctl_reply *reply, const struct style *style,

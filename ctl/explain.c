@@ -170,7 +170,7 @@ print_reply(const struct ctl_args *args, const struct ctl_reply *a)
 			    a->status == CTL_DENIED ? "not allowed: " : "",
 			    text_vis(a->text, buf, sizeof(buf)));
 	}
-	if (fflush(stdout) != 0) {
+	if (output_failed()) {
 		fprintf(stderr,
 		    "cc-slurm-adapterctl: cannot write to standard output\n");
 		return EXIT_REFUSED;

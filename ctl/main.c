@@ -57,7 +57,7 @@ print(const struct ctl_args *args, const struct ctl_reply *a)
 		else if (a->text[0] == '\0')
 			print_empty(args, a);
 	}
-	if (fflush(stdout) != 0) {
+	if (output_failed()) {
 		fprintf(stderr,
 		    "cc-slurm-adapterctl: cannot write to standard output\n");
 		return EXIT_REFUSED;

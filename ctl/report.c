@@ -271,13 +271,15 @@ report_run(const struct ctl_args *args)
 		progress_begin(args->verb);
 	rc = page_put(f, args);
 	progress_end();
-	bad = fflush(f) != 0;
+	/* An earlier write can have failed, with a cause that is gone. */
+	errno = 0;
+	bad = fflush(f) != 0 || ferror(f);
 	if (to_file)
 		bad |= fclose(f) != 0;
 	if (bad) {
 		fprintf(stderr, "cc-slurm-adapterctl: cannot write %s: %s\n",
 		    to_file ? args->file : "to standard output",
-		    strerror(errno));
+		    errno != 0 ? strerror(errno) : "an earlier write failed");
 		return EXIT_REFUSED;
 	}
 	return rc == -1 ? EXIT_UNREACHABLE : EXIT_DONE;

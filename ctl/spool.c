@@ -135,7 +135,7 @@ summary(const struct ctl_args *args, const struct spool_counts *t)
 		printf("}\n");
 	} else
 		printf("%s\n", text);
-	if (fflush(stdout) != 0)
+	if (output_failed())
 		return error_print(args, "cannot write to standard output",
 		    EXIT_REFUSED);
 	return args->req.a == CTL_SPOOL_IMPORT && t->refused > 0 ?
@@ -435,9 +435,9 @@ file_check(const struct ctl_args *args)
 		printf("}\n");
 	} else
 		printf("%s\n", text_vis(text, vis, sizeof(vis)));
-	return fflush(stdout) == 0 ?
-	    EXIT_DONE :
-	    error_print(args, "cannot write to standard output", EXIT_REFUSED);
+	return output_failed() ?
+	    error_print(args, "cannot write to standard output", EXIT_REFUSED) :
+	    EXIT_DONE;
 }
 
 int

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal: its width, and whether colours are wanted. */
+/*
+ * Standard output: the width of its terminal, whether colours are wanted, and
+ * whether all was written.
+ */
 #include "config.h"
 
 #include <sys/ioctl.h>
@@ -57,4 +60,10 @@ const char *
 style_off(const struct style *style)
 {
 	return style->colour ? "\033[0m" : "";
+}
+
+int
+output_failed(void)
+{
+	return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -245,7 +245,12 @@ watch_once(const struct ctl_args *args)
 		printf("%s\n", v.lines[i]);
 	i = now.status.status != CTL_OK || reply_is_degraded(&now.status);
 	sample_clear(&now);
-	return fflush(stdout) != 0 || i ? EXIT_REFUSED : EXIT_DONE;
+	if (output_failed()) {
+		fprintf(stderr,
+		    "cc-slurm-adapterctl: cannot write to standard output\n");
+		return EXIT_REFUSED;
+	}
+	return i ? EXIT_REFUSED : EXIT_DONE;
 }
 
 int

@@ -358,7 +358,7 @@ config_test(struct supervisor *sup)
 		fatalx("out of memory");
 	workers_start(&sup->workers);
 	event_base_dispatch(sup->base);
-	return fflush(stdout) == 0 ? sup->status : 1;
+	return fflush(stdout) == 0 && !ferror(stdout) ? sup->status : 1;
 }
 
 /* The values in force of a reload: DELIVER SOURCE [MISSING-USER]. */

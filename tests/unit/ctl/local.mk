@@ -22,10 +22,10 @@ test_ctl_watch_LDADD = ctl/libctl.a $(MODEL_LIBS)
 
 dist_check_SCRIPTS += tests/unit/ctl/test_completion tests/unit/ctl/test_schema \
 	tests/unit/ctl/test_manual tests/unit/ctl/test_terminal \
-	tests/unit/ctl/test_import
+	tests/unit/ctl/test_import tests/unit/ctl/test_exit_status
 TESTS += tests/unit/ctl/test_completion tests/unit/ctl/test_schema \
 	tests/unit/ctl/test_manual tests/unit/ctl/test_terminal \
-	tests/unit/ctl/test_import
+	tests/unit/ctl/test_import tests/unit/ctl/test_exit_status
 
 check_PROGRAMS += test_ctl_report
 TESTS += test_ctl_report

@@ -179,55 +179,74 @@ summary_put(FILE *f, int anonymize, const struct ctl_reply *a)
 	report_table(f, anonymize, a, CTL_T_PROBLEM);
 }
 
-/* Asks the daemon and writes the rows, or why there are none. */
+/* A section is the answer to one request. */
+struct section {
+	const char *title;
+	enum ctl_verb verb;
+	unsigned flags;
+	unsigned table;
+};
+
+static const struct section sections[] = {
+	{ "History", CTL_HISTORY, 0, CTL_T_HISTORY },
+	{ "Deliveries that wait", CTL_QUEUE, 0, CTL_T_QUEUE },
+	{ "Rejected runs", CTL_QUEUE, CTL_FLAG_REJECTED, CTL_T_QUEUE },
+	{ "Warnings and errors, newest first", CTL_WARNINGS, 0, CTL_T_WARNING },
+	{ "Status", CTL_STATUS, 0, CTL_T_STATUS },
+};
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+/*
+ * Asks the daemon and writes the rows, and why rows are missing.  Returns the exit
+ * status.
+ */
 static int
-section_put(FILE *f, const struct ctl_args *args, const char *title,
-    enum ctl_verb verb, unsigned flags, unsigned table)
+section_put(FILE *f, const struct ctl_args *args, const struct section *s)
 {
 	int anonymize = (args->req.flags & CTL_FLAG_ANONYMIZE) != 0, rc;
 	struct ctl_request req = args->req;
 	char reason[REASON_SIZE];
 	struct ctl_reply reply;
 
-	req.verb = (uint16_t)verb;
-	req.flags = flags;
-	req.limit = verb == CTL_QUEUE ? ROWS : 0;
-	fprintf(f, "<h2>%s</h2>\n", title);
+	req.verb = (uint16_t)s->verb;
+	req.flags = s->flags;
+	req.limit = s->verb == CTL_QUEUE ? ROWS : 0;
+	fprintf(f, "<h2>%s</h2>\n", s->title);
 	rc = request_send(args->socket, &req, &reply, reason, sizeof(reason));
 	if (rc == -1) {
 		cell_put(f, "p", reason);
 		reply_clear(&reply);
-		return -1;
+		return EXIT_UNREACHABLE;
 	}
 	if (reply.text != NULL && reply.text[0] != '\0')
 		cell_put(f, "p", reply.text);
-	if (table == CTL_T_STATUS)
+	if (s->table == CTL_T_STATUS)
 		summary_put(f, anonymize, &reply);
-	if (table == CTL_T_HISTORY)
+	if (s->table == CTL_T_HISTORY)
 		report_plots(f, &reply, (int64_t)time(NULL));
 	else
-		report_table(f, anonymize, &reply, table);
+		report_table(f, anonymize, &reply, s->table);
+	rc = reply.status == CTL_OK ? EXIT_DONE : EXIT_REFUSED;
 	reply_clear(&reply);
-	return 0;
+	return rc;
 }
 
+/* Returns the exit status: the highest one of the sections. */
 static int
 page_put(FILE *f, const struct ctl_args *args)
 {
-	int rc;
+	int rc = EXIT_DONE, status;
+	size_t i;
 
 	fputs(head, f);
 	fprintf(f, "<h1>cc-slurm-adapter %s</h1>\n<p>%s</p>\n", PACKAGE_VERSION,
 	    time_text((int64_t)time(NULL)));
-	rc = section_put(f, args, "History", CTL_HISTORY, 0, CTL_T_HISTORY);
-	if (rc == 0) {
-		section_put(f, args, "Deliveries that wait", CTL_QUEUE, 0,
-		    CTL_T_QUEUE);
-		section_put(f, args, "Rejected runs", CTL_QUEUE,
-		    CTL_FLAG_REJECTED, CTL_T_QUEUE);
-		section_put(f, args, "Warnings and errors, newest first",
-		    CTL_WARNINGS, 0, CTL_T_WARNING);
-		section_put(f, args, "Status", CTL_STATUS, 0, CTL_T_STATUS);
+	for (i = 0; i < SECTIONS; i++) {
+		status = section_put(f, args, &sections[i]);
+		if (status > rc)
+			rc = status;
+		if (i == 0 && status == EXIT_UNREACHABLE)
+			break; /* no daemon: the others would only wait */
 	}
 	report_config(f, (args->req.flags & CTL_FLAG_ANONYMIZE) != 0,
 	    args->config != NULL ? args->config : CONFIG_DEFAULT);
@@ -282,5 +301,9 @@ report_run(const struct ctl_args *args)
 		    errno != 0 ? strerror(errno) : "an earlier write failed");
 		return EXIT_REFUSED;
 	}
-	return rc == -1 ? EXIT_UNREACHABLE : EXIT_DONE;
+	if (rc != EXIT_DONE)
+		fprintf(stderr,
+		    "cc-slurm-adapterctl: a part of the report is missing; "
+		    "the report contains the reason\n");
+	return rc;
 }

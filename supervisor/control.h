@@ -44,6 +44,7 @@ struct control {
 	long long scrape_ms; /* clock_ms() of the last scrape; 0 = none */
 	struct ctl_users users;
 	struct log_limit denied_log;
+	struct log_limit full_log; /* no place for a client */
 };
 
 /* control_client.c */

@@ -172,19 +172,19 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 /*
- * A user without any right gets no place among the clients.  The refusal fits
- * into the buffer of the socket, so that it needs no wait.
+ * A refused user gets no place among the clients.  The refusal fits into the buffer
+ * of the socket, so that it needs no wait.  Closes fd.
  */
 static void
-denied_reply(int fd)
+refusal_reply(int fd, enum ctl_status status, const char *why)
 {
-	static const char why[] = "only root and ctlUsers may do that";
+	size_t len = strlen(why);
 	struct writer w;
 
-	wr_init(&w, sizeof(why) + 16);
-	wr_u32(&w, sizeof(uint8_t) + sizeof(uint32_t) + sizeof(why) - 1);
+	wr_init(&w, len + 16);
+	wr_u32(&w, (uint32_t)(sizeof(uint8_t) + sizeof(uint32_t) + len));
 	wr_u8(&w, CTL_KIND_END);
-	wr_u8(&w, CTL_DENIED);
+	wr_u8(&w, (uint8_t)status);
 	wr_str(&w, why);
 	if (wr_end(&w) == 0 && send(fd, w.buf, w.len, MSG_NOSIGNAL) == -1)
 		log_debug("admin tool: refusal not sent");
@@ -268,15 +268,22 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 
 	if (fd == -1)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1 ||
-	    !has_place(control, peer.uid))
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1)
 		close(fd);
 	else if (!ctl_user_allowed(&control->users, peer.uid, 0)) {
 		log_limited(&control->denied_log, log_warnx,
 		    "admin tool: user %u is refused: not root and not in "
 		    "ctlUsers",
 		    (unsigned)peer.uid);
-		denied_reply(fd);
+		refusal_reply(fd, CTL_DENIED,
+		    "only root and ctlUsers may do that");
+	} else if (!has_place(control, peer.uid)) {
+		log_limited(&control->full_log, log_warnx,
+		    "admin tool: the request of user %u is refused: %u "
+		    "requests are under way",
+		    (unsigned)peer.uid, control->n_clients);
+		refusal_reply(fd, CTL_ERROR,
+		    "too many requests at once: try again later");
 	} else
 		client_new(control, fd, peer.uid);
 }

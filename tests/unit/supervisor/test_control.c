@@ -62,13 +62,25 @@ request_make(struct ctl_request *req, unsigned verb)
 	req->verb = (uint16_t)verb;
 }
 
+/* 1 when the daemon has told the client that there is no place. */
+static int
+is_refused(int fd)
+{
+	static const char why[] = "too many requests at once: try again later";
+	char reply[256];
+	ssize_t n = read(fd, reply, sizeof(reply));
+
+	return n > 5 && reply[4] == CTL_KIND_END && reply[5] == CTL_ERROR &&
+	    memmem(reply, (size_t)n, why, strlen(why)) != NULL;
+}
+
 /* A user of ctlUsers, who keeps as many connections as the daemon accepts. */
 static pid_t
 user_occupies(int done, const int end[2])
 {
+	int i, last = -1;
 	pid_t pid;
 	char byte;
-	int i;
 
 	fflush(NULL);
 	if ((pid = fork()) != 0)
@@ -77,10 +89,10 @@ user_occupies(int done, const int end[2])
 	if (setgid(USER) == -1 || setuid(USER) == -1)
 		_exit(1);
 	for (i = 0; i < MANY; i++)
-		client_open();
+		last = client_open();
 	if (write(done, "x", 1) != 1 || read(end[0], &byte, 1) != 0)
 		_exit(2);
-	_exit(0);
+	_exit(is_refused(last) ? 0 : 3);
 }
 
 static void

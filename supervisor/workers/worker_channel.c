@@ -55,17 +55,18 @@ worker_channel_stop(struct child *c, uint32_t grace_ms)
 	send_u32(c, MSG_STOP, grace_ms);
 }
 
+/*
+ * A worker that has not sent its hello was started with the old level.  It reads
+ * this message behind sandbox, which was sent when its channel was opened.
+ */
 void
 workers_set_log_level(struct workers *w, enum log_level level)
 {
 	int role;
 
 	log_set_level(level);
-	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
-		if (w->children[role].state >= CHILD_SANDBOXED)
-			send_u8(&w->children[role], MSG_VERBOSE,
-			    (uint8_t)level);
-	}
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++)
+		send_u8(&w->children[role], MSG_VERBOSE, (uint8_t)level);
 }
 
 /* The worker waits for this message before it does anything else. */

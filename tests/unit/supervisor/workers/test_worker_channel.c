@@ -197,6 +197,32 @@ message(enum msg_type type, enum child_state state, const struct writer *w,
 		refused(type, state, payload, w->len - 1);
 }
 
+/* A worker gets a new level in each state, before its hello, too. */
+static void
+test_log_level(void)
+{
+	enum child_state state;
+	struct msg_header h;
+	uint8_t *payload;
+	struct child *c;
+	int fd, rc;
+
+	for (state = CHILD_STARTED; state <= CHILD_READY; state++) {
+		c = worker_make(state);
+		workers_set_log_level(&workers, LOG_LEVEL_FATAL);
+		event_base_loop(workers.base, EVLOOP_NONBLOCK);
+		rc = frame_read(far, ROLE_LISTENER, ROLE_SUPERVISOR, &h,
+		    &payload, &fd, 0);
+		CHECK_INT(rc, 0);
+		if (rc == 0) {
+			CHECK_INT(h.type, MSG_VERBOSE);
+			CHECK_INT(payload[0], LOG_LEVEL_FATAL);
+			free(payload);
+		}
+		worker_end(c);
+	}
+}
+
 static void
 test_lengths(void)
 {
@@ -449,6 +475,7 @@ main(void)
 	log_init("test", LOG_LEVEL_FATAL);
 	setup_init(&setup);
 	conf_init(&conf);
+	test_log_level();
 	test_lengths();
 	test_values();
 	test_resolver_files();

@@ -190,13 +190,13 @@ static void
 exit_log(struct child *c, const char *how, unsigned wait)
 {
 	const char *why = c->kill_reason != NULL ? c->kill_reason : "";
-	int stopping = c->workers->stopping;
+	int is_last = c->workers->stopping || c->workers->config_test;
 
 	snprintf(c->last_exit, sizeof(c->last_exit), "%s%s%s", how,
 	    why[0] != '\0' ? ": " : "", why);
 	if (c->stop_requested)
 		log_info("the %s %s", role_name(c->role), how);
-	else if (stopping)
+	else if (is_last)
 		log_warnx("the %s %s", role_name(c->role), c->last_exit);
 	else if (wait == 0) {
 		log_about(LOG_ID_WORKER_ENDED, NULL, 0);
@@ -229,7 +229,7 @@ partner_restart(const struct child *c)
 {
 	struct child *all = c->workers->children;
 
-	if (c->workers->stopping)
+	if (c->workers->stopping || c->workers->config_test)
 		return;
 	if (c->role == ROLE_COLLECTOR)
 		child_restart(&all[ROLE_RUNNER], "the collector has ended", 1);

@@ -96,7 +96,8 @@ test_worker_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_worker_channel_LDADD = $(WORKERS_LIBS)
 check_PROGRAMS += test_process
 TESTS += test_process
-test_process_SOURCES = tests/unit/supervisor/workers/test_process.c
+test_process_SOURCES = tests/unit/supervisor/workers/test_process.c \
+	tests/unit/supervisor/system/log_capture.h
 test_process_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_process_LDADD = $(WORKERS_LIBS)
 

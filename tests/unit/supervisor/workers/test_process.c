@@ -16,6 +16,7 @@
 
 #include "supervisor/workers/workers.h"
 #include "tests/unit/check.h"
+#include "tests/unit/supervisor/system/log_capture.h"
 
 static struct setup setup = { .kmsg = -1 };
 static struct workers workers;
@@ -149,6 +150,29 @@ test_killed(int is_stopped)
 	end(c);
 }
 
+/* The line about the end promises no restart that -test does not do. */
+static void
+test_end_line(int config_test)
+{
+	struct child *c = begin();
+	int far, status;
+	const char *said;
+
+	worker_make(c, &far);
+	workers.config_test = config_test;
+	CHECK_INT(kill(c->pid, SIGKILL), 0);
+	CHECK_INT(waitpid(c->pid, &status, 0), c->pid);
+	log_set_level(LOG_LEVEL_INFO);
+	capture_begin();
+	child_exited(c, status);
+	said = capture_end();
+	log_set_level(LOG_LEVEL_FATAL);
+	CHECK(strstr(said, "the collector ") != NULL);
+	CHECK_INT(strstr(said, "restart") == NULL, config_test);
+	close(far);
+	end(c);
+}
+
 int
 main(void)
 {
@@ -156,5 +180,7 @@ main(void)
 	test_no_spawn();
 	test_killed(1);
 	test_killed(0);
+	test_end_line(0);
+	test_end_line(1);
 	return check_done();
 }

@@ -16,7 +16,7 @@
 #define NAME_BYTES (NAME_SERVICE_MAX + 1)
 #define LIST_BYTES 2048 /* 64 numbers in quotes, comma between them */
 
-/* 0, or -1 when there is no such user. */
+/* 0, or -1 when there is no such user or no answer: NSS does not tell which. */
 static int
 uid_find(const char *name, unsigned *uid)
 {
@@ -43,7 +43,10 @@ list_resolve(struct conf_parse *p, enum conf_key key, const char *what)
 	for (i = 0; conf_list_item(list, i, name, sizeof(name)) == 1; i++) {
 		if (uid_find(name, &uid) == -1)
 			conf_warn(p, conf_rule(key)->name, NULL,
-			    "user %s does not exist; %s", name, what);
+			    "user %s is not found: the user does not exist, or "
+			    "the name service does not answer; %s until a "
+			    "reload finds the user",
+			    name, what);
 		else if (len + 16 < sizeof(out))
 			len += (size_t)snprintf(out + len, sizeof(out) - len,
 			    "%s\"%u\"", len > 1 ? "," : "", uid);
@@ -66,8 +69,10 @@ missing_user_add(struct conf_parse *p)
 	unsigned uid;
 
 	if (uid_find(name, &uid) == -1) {
-		log_warnx("SlurmUser %s of slurm.conf does not exist; its "
-			  "hooks are refused until a reload finds the user",
+		log_warnx("SlurmUser %s of slurm.conf is not found: the user "
+			  "does not exist, or the name service does not "
+			  "answer; its hooks are refused until a reload finds "
+			  "the user",
 		    name);
 		return;
 	}

@@ -197,8 +197,10 @@ slurm_user_find(struct setup *p, const struct conf *conf)
 	if (p->has_slurm_user)
 		groups_add(&p->slurm_user);
 	else if (named) {
-		log_warnx("SlurmUser %s of slurm.conf does not exist; its "
-			  "hooks are refused until a reload finds the user",
+		log_warnx("SlurmUser %s of slurm.conf is not found: the user "
+			  "does not exist, or the name service does not "
+			  "answer; its hooks are refused until a reload finds "
+			  "the user",
 		    name);
 		/* A name service that did not answer may do so later. */
 		snprintf(p->missing_user, sizeof(p->missing_user), "%s", name);

@@ -1211,6 +1211,28 @@ test_fan_in(void)
 }
 #endif
 
+/* The name service reports a failure of its own as "not found", too. */
+static void
+test_unknown_user(void)
+{
+	struct outcome o;
+
+	run_text(&o,
+	    MINIMAL ", \"ctlUsers\": [\"no-such-user\", \"root\"], "
+		    "\"prepAllowedUids\": [\"no-such-user\"] }");
+	CHECK_INT(o.status, 0);
+	CHECK_STR(conf_str(&o.conf, CONF_CTL_USERS), "[\"0\"]");
+	CHECK_STR(conf_str(&o.conf, CONF_PREP_ALLOWED_UIDS), "[]");
+	CHECK(strstr(o.log,
+		  "ctlUsers: user no-such-user is not found: the user does not "
+		  "exist, or the name service does not answer; the name is "
+		  "ignored until a reload finds the user") != NULL);
+	CHECK(strstr(o.log,
+		  "hooks of this user are refused until a reload finds the "
+		  "user") != NULL);
+	forget(&o);
+}
+
 /* SlurmUser was not found at the start; root exists everywhere. */
 static void
 test_reload_user(void)
@@ -1229,9 +1251,8 @@ test_reload_user(void)
 	run_text(&o, MINIMAL "}");
 	CHECK_INT(o.status, 0);
 	CHECK_STR(conf_str(&o.conf, CONF_PREP_ALLOWED_UIDS), "[]");
-	CHECK(
-	    strstr(o.log,
-		"SlurmUser no-such-user of slurm.conf does not exist") != NULL);
+	CHECK(strstr(o.log,
+		  "SlurmUser no-such-user of slurm.conf is not found") != NULL);
 	forget(&o);
 	in_force->missing_user = NULL;
 }
@@ -1243,6 +1264,7 @@ test_reload(void)
 
 	conf_init(&values.conf);
 	in_force = &values;
+	test_unknown_user();
 	test_reload_user();
 #ifdef HAVE_NATS
 	test_reload_deliver();

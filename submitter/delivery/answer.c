@@ -147,8 +147,8 @@ run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
 		start_settled(s, &copy, dest);
 }
 
-static void
-row_retry(struct submitter *s, struct spool_run *run, const char *why)
+void
+run_retry(struct submitter *s, struct spool_run *run, const char *why)
 {
 	s->n.retries++;
 	run->due[DEST_REST] = spool_now(s->spool) +
@@ -177,7 +177,7 @@ not_taken(struct submitter *s, struct spool_run *run, const struct result *v)
 		    v->text);
 		break;
 	default:
-		row_retry(s, run, v->text);
+		run_retry(s, run, v->text);
 		break;
 	}
 }
@@ -221,7 +221,7 @@ start_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		/* The first such answer is followed by a probe. */
 		if (run->tries[DEST_REST] < REPROBE_TRIES ||
 		    strncmp(run->reason, v->text, sizeof(run->reason) - 1) != 0)
-			row_retry(s, run, v->text);
+			run_retry(s, run, v->text);
 		else
 			run_reject(s, run, DEST_REST, REJECT_INVALID, v->text);
 		break;
@@ -311,7 +311,7 @@ stop_answered(struct submitter *s, struct spool_run *run, struct result *v,
 		/* A probe may have found another version meanwhile. */
 		if (breaker_version(s->breaker) == BACKEND_1_4_3)
 			breaker_set_version(s->breaker, v->backend);
-		row_retry(s, run, v->text);
+		run_retry(s, run, v->text);
 		break;
 	default:
 		not_taken(s, run, v);
@@ -393,7 +393,7 @@ delete_answered(struct submitter *s, struct spool_run *run, struct result *v)
 		if (is_refused_alone(run, v))
 			delete_refused(s, run, v->text);
 		else
-			row_retry(s, run, v->text);
+			run_retry(s, run, v->text);
 		break;
 	default:
 		not_taken(s, run, v);

@@ -153,6 +153,8 @@ int64_t delivery_oldest(struct submitter *s, enum dest dest);
 
 /* Writes the row. An error fails the transaction; the commit handles that. */
 void run_save(struct submitter *s, struct spool_run *run);
+/* Retries the request later; the row tells why. */
+void run_retry(struct submitter *s, struct spool_run *run, const char *why);
 /* Makes the request due again for the time when requests may be sent. */
 void run_requeue(struct submitter *s, struct spool_run *run);
 

@@ -293,17 +293,16 @@ row_send(struct nats_delivery *d, struct spool_run *run)
 	if (spool_record(s->spool, run->id, &job) == 0) {
 		job.key = run->key;
 		rc = job_send(s, run, &job, &why);
-	} else {
-		why = "the stored record is invalid";
-		errno = EINVAL;
-	}
+	} else
+		why = errno == EINVAL ? "the stored record is invalid" :
+					"the stored record cannot be read now";
+	rc = rc == 0 ? 0 : errno;
 	inflight_clear(s->w->inflight);
 	job_clear(&job);
 	if (rc == 0) {
 		d->in_flight++;
 		return;
 	}
-	rc = errno;
 	stream_hold_try_end(s, d->holds, run->key.cluster);
 	if (rc == EINVAL || rc == EMSGSIZE)
 		run_reject(s, run, DEST_NATS,

@@ -8,6 +8,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,38 +139,64 @@ on_answer(const struct http_answer *a, void *arg)
 	wake(r->s, WAKE_DELIVERY);
 }
 
-/* Builds the body of the due request. 0, or -1 when that is impossible. */
+/* The body of a start or a stop, from the stored record; as body_make(). */
 static int
-body_make(struct rest_delivery *r, const struct spool_run *run,
-    enum request_kind what, struct writer *body, char *why, size_t size)
+record_body(struct rest_delivery *r, const struct spool_run *run,
+    enum request_kind what, struct writer *body, const char **wrong)
 {
 	struct submitter *s = r->s;
-	const char *wrong = "the stored record is invalid";
 	struct payload_how how;
 	struct job job;
-	int rc = -1;
+	int rc, error;
 
-	if (what == REQUEST_DELETE) {
-		payload_delete(s->payload, &run->key, body);
-		return wr_end(body);
-	}
 	job_init(&job);
 	inflight_set(s->w->inflight, &run->key);
-	if (spool_record(s->spool, run->id, &job) == 0) {
+	rc = spool_record(s->spool, run->id, &job);
+	error = rc == -1 ? errno : EINVAL;
+	if (rc == 0) {
 		job.key = run->key;
 		payload_how_init(&how, breaker_version(s->breaker),
 		    s->topology);
 		how.tags = (run->flags & RUN_TAGGED) != 0;
 		rc = what == REQUEST_STOP ?
 		    payload_stop(s->payload, breaker_version(s->breaker), &job,
-			body, &wrong) :
-		    payload_start(s->payload, &how, &job, body, &wrong);
+			body, wrong) :
+		    payload_start(s->payload, &how, &job, body, wrong);
 	}
 	inflight_clear(s->w->inflight);
 	job_clear(&job);
-	if (rc == -1)
-		snprintf(why, size, "the record makes no request: %s", wrong);
+	errno = error;
 	return rc;
+}
+
+/*
+ * Builds the body of the due request.  0, or -1 with the reason in why and errno:
+ * EINVAL when the record makes no request, else a later try may succeed.
+ */
+static int
+body_make(struct rest_delivery *r, const struct spool_run *run,
+    enum request_kind what, struct writer *body, char *why, size_t size)
+{
+	const char *wrong = "the stored record is invalid";
+	int rc, error = EINVAL;
+
+	if (what == REQUEST_DELETE) {
+		payload_delete(r->s->payload, &run->key, body);
+		rc = wr_end(body);
+	} else if ((rc = record_body(r, run, what, body, &wrong)) == -1)
+		error = errno;
+	if (rc == 0)
+		return 0;
+	if (wr_no_memory(body))
+		error = ENOMEM;
+	if (error == EINVAL)
+		snprintf(why, size, "the record makes no request: %s", wrong);
+	else
+		snprintf(why, size, "the request cannot be made now: %s",
+		    error == ENOMEM ? "out of memory" :
+				      spool_error(r->s->spool));
+	errno = error;
+	return -1;
 }
 
 static void
@@ -198,11 +225,14 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 
 	wr_init(&body, PAYLOAD_MAX);
 	if (it == NULL) {
-		run_requeue(r->s, run);
+		run_retry(r->s, run, "out of memory");
 		goto done;
 	}
 	if (body_make(r, run, form->what, &body, why, sizeof(why)) == -1) {
-		run_reject(r->s, run, DEST_REST, REJECT_RECORD, why);
+		if (errno == EINVAL)
+			run_reject(r->s, run, DEST_REST, REJECT_RECORD, why);
+		else
+			run_retry(r->s, run, why);
 		free(it);
 		goto done;
 	}

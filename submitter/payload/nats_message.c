@@ -112,7 +112,7 @@ wrap_json(enum message kind, const struct writer *body, struct writer *w)
 	wr_u8(w, '}');
 }
 
-/* Makes the message as how says.  0, or -1 with *why. */
+/* Makes the message as how says.  0, or -1 with *why and errno. */
 static int
 message_try(const struct payload *p, const struct payload_how *how,
     const struct message_how *mh, const struct job *job, enum message kind,
@@ -120,7 +120,7 @@ message_try(const struct payload *p, const struct payload_how *how,
 {
 	int64_t when = job->key.start;
 	struct writer body;
-	int rc;
+	int rc, no_memory;
 
 	wr_reset(w);
 	wr_init(&body, PAYLOAD_MAX);
@@ -139,7 +139,12 @@ message_try(const struct payload *p, const struct payload_how *how,
 		if (rc == -1)
 			*why = "the message is too long";
 	}
+	no_memory = wr_no_memory(&body) || wr_no_memory(w);
 	wr_clear(&body);
+	if (rc == -1 && no_memory)
+		*why = "out of memory";
+	if (rc == -1)
+		errno = no_memory ? ENOMEM : EINVAL;
 	return rc;
 }
 
@@ -174,10 +179,8 @@ message_make(const struct payload *p, const struct payload_how *how,
 
 	/* full; shorter script; none; shorter slurmInfo; none; no metaData */
 	for (step = 0; step < 6; step++) {
-		if (message_try(p, &less, mh, job, kind, w, why) == -1) {
-			errno = EINVAL;
+		if (message_try(p, &less, mh, job, kind, w, why) == -1)
 			return -1;
-		}
 		if (w->len <= mh->max)
 			return step != 0;
 		if (kind == MESSAGE_STOP)

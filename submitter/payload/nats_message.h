@@ -43,7 +43,7 @@ void message_id(const struct run_key *key, enum message kind, int64_t again,
  * Writes the message to w, which is empty.  A message longer than max gets a
  * shorter or no jobScript, then a shorter or no slurmInfo, then no metaData.
  * Returns 0, 1 when texts were shortened, or -1 with *why and errno: E2BIG when
- * the shortest message is too long, else EINVAL.
+ * the shortest message is too long, ENOMEM, else EINVAL.
  */
 int message_make(const struct payload *p, const struct payload_how *how,
     const struct message_how *mh, const struct job *job, enum message kind,

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -390,17 +391,38 @@ threads_replace(const struct spool_run *run, struct job *old,
 }
 
 /*
+ * 1 when old gets the stored record, 0 when there is none, or -1: the
+ * transaction fails, because without the stored record the merged one would lack
+ * its threads and its script.
+ */
+static int
+stored_read(struct spool *sp, const struct spool_run *run, struct job *old)
+{
+	if (run->flags & RUN_FROM_BACKEND)
+		return 0;
+	if (spool_record(sp, run->id, old) == 0)
+		return 1;
+	if (errno == EINVAL)
+		return 0;
+	if (errno == ENOMEM)
+		snprintf(sp->error, sizeof(sp->error), "out of memory");
+	sp->broken = 1;
+	return -1;
+}
+
+/*
  * Merges job into the stored record, which old gets.  1 when the record has
- * changed, 0 when not; -1 when there is no stored record and job has only a part
- * of one.
+ * changed, 0 when not; -1 when the transaction fails, or when there is no stored
+ * record and job has only a part of one.
  */
 static int
 record_merge(struct spool *sp, struct spool_run *run, struct job *job,
     struct job *old, int *had_script)
 {
-	if ((run->flags & RUN_FROM_BACKEND) ||
-	    spool_record(sp, run->id, old) == -1) {
-		if (job->flags & JOB_PARTIAL)
+	int stored = stored_read(sp, run, old);
+
+	if (stored != 1) {
+		if (stored == -1 || (job->flags & JOB_PARTIAL))
 			return -1;
 		job_clear(old);
 		*old = *job;
@@ -502,6 +524,8 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		key_moves(sp, run, job);
 	job->key = run->key;
 	changed = record_merge(sp, run, job, &old, &had_script);
+	if (sp->broken)
+		goto done;
 	if (changed == 0 && moved)
 		changed = 1;
 	if (changed == -1 ||

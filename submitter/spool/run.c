@@ -2,6 +2,7 @@
 /* Reads, writes and finishes the row of a run; see spool.h. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,14 +261,18 @@ spool_inflight(struct spool *sp, struct inflight *const *page)
 	sp->inflight = page;
 }
 
-/* The caller may handle another record: its run is in the page again then. */
-static void
+/*
+ * The caller may handle another record: its run is in the page again then.
+ * Returns 0, or -1 with errno EINVAL or ENOMEM: the reader tells only that it
+ * failed, and a failed allocation has set errno.
+ */
+static int
 record_read(struct spool *sp, sqlite3_stmt *st, struct reader *r,
     struct job *job)
 {
 	struct inflight *page = sp->inflight != NULL ? *sp->inflight : NULL;
 	struct run_key key, outer;
-	int has_outer = inflight_read(page, &outer);
+	int error, has_outer = inflight_read(page, &outer);
 
 	memset(&key, 0, sizeof(key));
 	snprintf(key.cluster, sizeof(key.cluster), "%s",
@@ -275,11 +280,17 @@ record_read(struct spool *sp, sqlite3_stmt *st, struct reader *r,
 	key.job = (uint64_t)sqlite3_column_int64(st, 3);
 	key.start = sqlite3_column_int64(st, 4);
 	inflight_set(page, &key);
+	errno = 0;
 	job_read(r, job);
+	error = errno == ENOMEM ? ENOMEM : EINVAL;
 	if (has_outer)
 		inflight_set(page, &outer);
 	else
 		inflight_clear(page);
+	if (rd_end(r) == 0)
+		return 0;
+	errno = error;
+	return -1;
 }
 
 int
@@ -289,16 +300,19 @@ spool_record(struct spool *sp, int64_t id, struct job *job)
 	    VALUES(INT(id), INT(RUN_QUARANTINED)));
 	struct reader r;
 	size_t n;
-	int rc = -1;
+	int error, rc = st != NULL ? spool_step(sp, st) : -1;
 
-	if (st == NULL || spool_step(sp, st) != 1)
+	if (rc != 1) {
+		errno = rc == 0 ? EINVAL : EIO;
 		return -1;
+	}
 	n = (size_t)sqlite3_column_bytes(st, 0);
 	rd_init(&r, sqlite3_column_blob(st, 0), n);
 	if ((uint64_t)sqlite3_column_int64(st, 1) == spool_sum(r.p, n)) {
-		record_read(sp, st, &r, job);
-		rc = rd_end(&r);
+		rc = record_read(sp, st, &r, job);
+		error = errno;
 		sqlite3_reset(st);
+		errno = error;
 		return rc;
 	}
 	sqlite3_reset(st);

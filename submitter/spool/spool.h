@@ -407,8 +407,9 @@ int spool_is_done(struct spool *sp, const struct run_key *key);
  */
 void spool_inflight(struct spool *sp, struct inflight *const *page);
 /*
- * Reads the record of a row; job_init() first. 0, or -1 (also: invalid, or
- * quarantined).
+ * Reads the record of a row; job_init() first. 0, or -1 with errno: EINVAL when
+ * the record is missing, invalid or quarantined; ENOMEM; EIO when the statement
+ * has failed.
  */
 int spool_record(struct spool *sp, int64_t id, struct job *job);
 /*

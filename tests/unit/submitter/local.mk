@@ -198,7 +198,9 @@ TESTS += test_rest_delivery
 test_rest_delivery_SOURCES = tests/unit/submitter/delivery/test_rest_delivery.c \
 	$(SUBMITTER_BOXES)
 test_rest_delivery_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
-test_rest_delivery_LDADD = $(SUBMITTER_LIBS)
+test_rest_delivery_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_read \
+	-Wl,--wrap=payload_start
+test_rest_delivery_LDADD = $(SUBMITTER_LIBS) $(NO_LTO)
 
 SUBMITTER_SIMULATION = tests/unit/submitter/simulation.c \
 	tests/unit/submitter/simulation.h $(SUBMITTER_BOXES)
@@ -230,7 +232,8 @@ test_stream_delivery_SOURCES = \
 	tests/unit/submitter/delivery/test_stream_delivery.c \
 	$(SUBMITTER_SIMULATION)
 test_stream_delivery_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
-test_stream_delivery_LDADD = $(SUBMITTER_LIBS)
+test_stream_delivery_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_read
+test_stream_delivery_LDADD = $(SUBMITTER_LIBS) $(NO_LTO)
 
 # submitter/reconcile
 check_PROGRAMS += test_backfill

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,6 +331,61 @@ test_order(void)
 	CHECK_INT(spool_count(s.spool, DEST_REST, STARTED), 2);
 	CHECK_INT(spool_count(s.spool, DEST_REST, STOP_BLOCKED), 21);
 	end();
+}
+
+/* --- memory is short --- */
+
+static int no_record, no_body; /* what there is no memory for */
+
+void __real_job_read(struct reader *r, struct job *job);
+void __wrap_job_read(struct reader *r, struct job *job);
+int __real_payload_start(const struct payload *p, const struct payload_how *how,
+    const struct job *job, struct writer *w, const char **why);
+int __wrap_payload_start(const struct payload *p, const struct payload_how *how,
+    const struct job *job, struct writer *w, const char **why);
+
+void
+__wrap_job_read(struct reader *r, struct job *job)
+{
+	__real_job_read(r, job);
+	if (no_record) {
+		errno = ENOMEM;
+		rd_fail(r);
+	}
+}
+
+int
+__wrap_payload_start(const struct payload *p, const struct payload_how *how,
+    const struct job *job, struct writer *w, const char **why)
+{
+	if (no_body)
+		w->err = w->no_memory = 1;
+	return __real_payload_start(p, how, job, w, why);
+}
+
+/* A start that memory prevents is retried later, not rejected. */
+static void
+test_no_memory(void)
+{
+	int *const lack[] = { &no_record, &no_body };
+	int64_t row;
+	size_t i;
+
+	for (i = 0; i < sizeof(lack) / sizeof(lack[0]); i++) {
+		begin();
+		backend_up();
+		turn(500, 0);
+		*lack[i] = 1;
+		row = put(1, 1000, 0);
+		turn(100, 1);
+		*lack[i] = 0;
+		CHECK_INT(n_sent, 0);
+		CHECK_INT(state_of(row), START_DUE);
+		CHECK_INT(s.n.rejected, 0);
+		turn(5000, 1);
+		CHECK(is_sent(0, REQUEST_START, 1));
+		end();
+	}
 }
 
 /* The record that makes a start due and the lease are one commit. */
@@ -1296,6 +1352,7 @@ main(void)
 	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
 	test_order();
 	test_one_commit();
+	test_no_memory();
 	test_commit_check();
 	test_duplicate();
 	test_unreachable();

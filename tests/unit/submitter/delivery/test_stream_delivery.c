@@ -636,6 +636,39 @@ test_late_script(void)
 	sim_end();
 }
 
+static int no_memory; /* for a record that is read */
+
+void __real_job_read(struct reader *r, struct job *job);
+void __wrap_job_read(struct reader *r, struct job *job);
+
+void
+__wrap_job_read(struct reader *r, struct job *job)
+{
+	__real_job_read(r, job);
+	if (no_memory) {
+		errno = ENOMEM;
+		rd_fail(r);
+	}
+}
+
+/* A record that memory prevents from being read is no invalid record. */
+static void
+test_no_memory(void)
+{
+	begin();
+	put(1000, 0, 2000, NULL);
+	no_memory = 1;
+	run();
+	no_memory = 0;
+	CHECK_INT(n_sent, 0);
+	CHECK_INT(sim.n.rejected, 0);
+	sim_run(5000);
+	run();
+	CHECK_INT(n_sent, 1);
+	answers(NATS_SENT, NULL);
+	sim_end();
+}
+
 /* The stream of a late script does not accept records, that of another does. */
 static void
 test_held_script(void)
@@ -987,6 +1020,7 @@ main(void)
 	test_full_and_no_lease();
 	test_renamed();
 	test_late_script();
+	test_no_memory();
 	test_held_script();
 	test_other_field();
 	test_nodes();

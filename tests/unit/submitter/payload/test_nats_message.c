@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "submitter/payload/nats_message.h"
 #include "tests/unit/check.h"
@@ -118,6 +119,36 @@ check_shortened(void)
 	job_clear(&job);
 }
 
+/* Less memory than a message needs now may be free again later. */
+static void
+check_no_memory(void)
+{
+#ifndef SANITIZED /* the sanitizer needs memory itself */
+	struct rlimit before, none;
+	const char *why = NULL;
+	struct job job;
+	int rc, error;
+
+	if (check_on_valgrind())
+		return;
+	job_plain(&job);
+	job.script = filled(4 << 20, "sleep 1\n");
+	wr_clear(&w);
+	CHECK_INT(getrlimit(RLIMIT_AS, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	CHECK_INT(setrlimit(RLIMIT_AS, &none), 0);
+	rc = message(&job, MESSAGE_START, MESSAGE_LINE, 8 << 20, &why);
+	error = errno;
+	CHECK_INT(setrlimit(RLIMIT_AS, &before), 0);
+	CHECK_INT(rc, -1);
+	CHECK_INT(error, ENOMEM);
+	CHECK_STR(why, "out of memory");
+	CHECK_INT(message(&job, MESSAGE_START, MESSAGE_LINE, 8 << 20, &why), 0);
+	job_clear(&job);
+#endif
+}
+
 int
 main(void)
 {
@@ -128,6 +159,7 @@ main(void)
 	CHECK(plain != NULL);
 	check_message();
 	check_shortened();
+	check_no_memory();
 	payload_free(plain);
 	wr_clear(&w);
 	return check_done();

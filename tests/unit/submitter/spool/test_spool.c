@@ -1111,6 +1111,7 @@ test_set_aside_row(void)
 
 static struct inflight *page;
 static struct run_key read_run; /* job 0 = none was in the page */
+static int no_memory;		/* no record can be read */
 
 void __real_job_read(struct reader *r, struct job *job);
 void __wrap_job_read(struct reader *r, struct job *job);
@@ -1121,6 +1122,42 @@ __wrap_job_read(struct reader *r, struct job *job)
 	if (inflight_read(page, &read_run) == 0)
 		memset(&read_run, 0, sizeof(read_run));
 	__real_job_read(r, job);
+	if (no_memory) {
+		errno = ENOMEM;
+		rd_fail(r);
+	}
+}
+
+/*
+ * A record that cannot be read because memory is short is no invalid record: the
+ * run keeps what it has, and the transaction fails.
+ */
+static void
+test_no_memory(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row, same;
+	struct job job;
+
+	CHECK_INT(put(sp, 7, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(spool_commit(sp), 0);
+	no_memory = 1;
+	job_init(&job);
+	CHECK_INT(spool_record(sp, row, &job), -1);
+	CHECK_INT(errno, ENOMEM);
+	job_clear(&job);
+	CHECK_INT(put(sp, 7, 1000, 2000, &same), PUT_ERROR);
+	no_memory = 0;
+	CHECK_INT(spool_commit(sp), -1);
+	CHECK_STR(spool_error(sp), "out of memory");
+	spool_rollback(sp);
+	CHECK_INT(put(sp, 7, 1000, 2000, &same), PUT_MERGED);
+	CHECK_INT(same, row);
+	/* No such row. */
+	CHECK_INT(spool_record(sp, row + 1, &job), -1);
+	CHECK_INT(errno, EINVAL);
+	spool_close(sp);
+	file_remove();
 }
 
 /*
@@ -1802,6 +1839,7 @@ main(void)
 	test_set_aside();
 	test_set_aside_row();
 	test_inflight();
+	test_no_memory();
 	test_late();
 	test_blocked();
 	test_blocked_by_false_start();

@@ -66,6 +66,19 @@ name_of(const struct damaged_file *w, int id)
 	return NULL;
 }
 
+/*
+ * The resume point that the cluster gets.  Runs that are lost with their pages
+ * have ended before the old one: with 0 the collector reads slurmQueryMaxSpan
+ * again.  One that is older than that stays: such a cluster may not be read any
+ * more, and 0 would keep the tombstones of a full spool for ever.
+ */
+static int64_t
+watermark_again(const struct damaged_file *w, int64_t until)
+{
+	return w->trusted && until < (int64_t)time(NULL) - w->sp->keep ? until :
+									 0;
+}
+
 static void
 clusters_take(struct damaged_file *w)
 {
@@ -80,9 +93,8 @@ clusters_take(struct damaged_file *w)
 			continue;
 		w->clusters[w->n_clusters] = sqlite3_column_int(st, 0);
 		snprintf(w->names[w->n_clusters++], CLUSTER_MAX, "%s", name);
-		/* A watermark that is too late would leave out runs. */
 		spool_watermark(w->sp, name,
-		    w->trusted ? sqlite3_column_int64(st, 2) : 0);
+		    watermark_again(w, sqlite3_column_int64(st, 2)));
 	}
 	sqlite3_finalize(st);
 }

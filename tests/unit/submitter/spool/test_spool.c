@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/worker/inflight.h"
@@ -888,6 +889,35 @@ test_recovery_of_watermark(void)
 	CHECK_STR(name.cluster, "alpha");
 	CHECK_INT(until, 0);
 	CHECK_INT(spool_find(sp, &key, &run), 1);
+	spool_close(sp);
+	file_remove();
+}
+
+/*
+ * Runs that are lost with their pages are read again, also when the page with the
+ * watermark is whole.  A cluster that is not read any more keeps its own.
+ */
+static void
+test_recovery_of_good_watermark(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row, until = -1;
+	struct run_key name;
+
+	CHECK_INT(put(sp, 1, 1000, 0, &row), PUT_NEW);
+	CHECK_INT(spool_watermark(sp, "alpha", (int64_t)time(NULL)), 0);
+	CHECK_INT(spool_watermark(sp, "gone", 5000), 0);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	spool_quarantine_file(path, "a test says so");
+
+	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_cluster(sp, 0, &name, &until), 1);
+	CHECK_STR(name.cluster, "alpha");
+	CHECK_INT(until, 0);
+	CHECK_INT(spool_cluster(sp, 1, &name, &until), 1);
+	CHECK_STR(name.cluster, "gone");
+	CHECK_INT(until, 5000);
 	spool_close(sp);
 	file_remove();
 }
@@ -1833,6 +1863,7 @@ main(void)
 	test_recovery_of_seen_runs();
 	test_recovery_of_updates();
 	test_recovery_of_watermark();
+	test_recovery_of_good_watermark();
 	test_two_damaged();
 	test_full_disk();
 	test_no_inode();

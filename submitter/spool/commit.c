@@ -35,6 +35,18 @@ timer_stop(struct commit *c)
 	c->armed = 0;
 }
 
+/* A commit has succeeded: the spool may have refused writes before. */
+static void
+accepts_again(struct commit *c)
+{
+	if (!c->said_stuck)
+		return;
+	log_about(LOG_ID_SPOOL_ACCEPTS, NULL, 0);
+	log_notice("the spool accepts writes again");
+	c->said_stuck = 0;
+	c->ops->stuck(c->s);
+}
+
 void
 commit_fail(struct commit *c)
 {
@@ -46,6 +58,7 @@ commit_fail(struct commit *c)
 	if (c->ops->failed(c->s)) {
 		if (spool_commit(sp) == 0) {
 			c->stuck = 0;
+			accepts_again(c);
 			return;
 		}
 		spool_rollback(sp);
@@ -80,6 +93,7 @@ commit_now(struct commit *c)
 	c->s->n.commits++;
 	c->s->n.committed_at = (int64_t)time(NULL);
 	c->ops->committed(c->s);
+	accepts_again(c);
 	return 0;
 }
 
@@ -92,12 +106,6 @@ stuck_retry(struct commit *c)
 	c->stuck = 0;
 	if (c->ops->retry(c->s) == -1 || commit_now(c) == -1)
 		return;
-	if (c->said_stuck) {
-		log_about(LOG_ID_SPOOL_ACCEPTS, NULL, 0);
-		log_notice("the spool accepts writes again");
-	}
-	c->said_stuck = 0;
-	c->ops->stuck(c->s);
 	wake(c->s, WAKE_DELIVERY);
 }
 

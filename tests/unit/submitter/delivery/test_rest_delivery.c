@@ -24,6 +24,7 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/reconcile/sync_command.h"
 #include "submitter/spool/commit.h"
+#include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/sim_boxes.h"
 #include "tests/unit/submitter/sim_clock.h"
@@ -386,6 +387,69 @@ test_no_memory(void)
 		CHECK(is_sent(0, REQUEST_START, 1));
 		end();
 	}
+}
+
+static int reserves, n_stuck; /* calls of stuck() */
+
+static int
+on_failed(struct submitter *w)
+{
+	(void)w;
+	return reserves-- > 0;
+}
+
+static int
+on_retry(struct submitter *w)
+{
+	/* The disk still refuses writes while there is a reserve. */
+	w->spool->broken = reserves > 0;
+	return 0;
+}
+
+static void
+on_nothing(struct submitter *w)
+{
+	(void)w;
+}
+
+static void
+on_stuck(struct submitter *w)
+{
+	(void)w;
+	n_stuck++;
+}
+
+/* Each time that the spool refuses writes is told, and each end of it. */
+static void
+test_stuck_again(void)
+{
+	static const struct commit_ops ops = {
+		.committed = on_nothing,
+		.failed = on_failed,
+		.retry = on_retry,
+		.stuck = on_stuck,
+	};
+	struct commit *c;
+
+	begin();
+	c = commit_new(&s, &ops);
+	reserves = n_stuck = 0;
+	s.spool->broken = 1;
+	CHECK_INT(commit_now(c), -1);
+	CHECK_INT(commit_is_stuck(c), 1);
+	CHECK_INT(n_stuck, 1);
+	/* The retry fails too, and succeeds with the reserve. */
+	reserves = 1;
+	turn(1500, 0);
+	CHECK_INT(commit_is_stuck(c), 0);
+	CHECK_INT(n_stuck, 2);
+	reserves = 0;
+	s.spool->broken = 1;
+	CHECK_INT(commit_now(c), -1);
+	CHECK_INT(n_stuck, 3);
+	turn(1500, 0);
+	CHECK_INT(commit_is_stuck(c), 0);
+	end();
 }
 
 /* The record that makes a start due and the lease are one commit. */
@@ -1353,6 +1417,7 @@ main(void)
 	test_order();
 	test_one_commit();
 	test_no_memory();
+	test_stuck_again();
 	test_commit_check();
 	test_duplicate();
 	test_unreachable();

@@ -22,8 +22,9 @@
 #define HOSTS_EVERY_S 3600 /* until the shapes of nodes are read again */
 
 static void
-on_hosts(void *arg)
+on_hosts(void *arg, int failed)
 {
+	(void)failed; /* an outage of slurmctld */
 	wake(arg);
 }
 

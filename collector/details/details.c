@@ -143,7 +143,7 @@ static void
 details_finish(struct details *d, int ok)
 {
 	d->busy = 0;
-	if (ok)
+	if (ok && !d->hosts_failed)
 		health_good(&d->c->ctld);
 	d->done(d, ok, d->arg);
 	wake(d->c);
@@ -362,6 +362,12 @@ deliver_begin(struct details *d)
  */
 #define HOSTS_AGAIN_S 60
 
+/*
+ * Failed queries for the shapes of nodes, one after the other, for which the
+ * records wait.  Slurm that never answers this query must not block new runs.
+ */
+#define HOSTS_FAILS_MAX 3
+
 static int
 on_host(const char *name, void *arg)
 {
@@ -417,10 +423,17 @@ hosts_query_is_due(const struct details *d)
 }
 
 static void
-on_hosts(void *arg)
+on_hosts(void *arg, int failed)
 {
 	struct details *d = arg;
 
+	/* A record without shapes would not be repaired. */
+	if (failed && d->hosts_fails++ < HOSTS_FAILS_MAX) {
+		details_finish(d, 0);
+		return;
+	}
+	d->hosts_fails = 0;
+	d->hosts_failed = failed;
 	/* Jobs of the other kind, which are not in d, keep their time. */
 	if (host_is_missing(d, 0))
 		d->c->host_absent_at = now_s();
@@ -491,6 +504,7 @@ details_start(struct details *d, int all, int64_t begin)
 	d->record_bytes = 0;
 	details_text_begin(d);
 	d->found = 0;
+	d->hosts_failed = 0;
 	idmap_clear(&d->seen);
 	if (all) {
 		d->all_at = begin;

@@ -68,10 +68,12 @@ struct details {
 	int busy;
 	/* monotonic ms: begin of the work with the last query for all jobs */
 	int64_t all_at;
-	int64_t all_ms;	     /* duration of that query */
-	struct pack *pack;   /* owned; NULL = no line is kept */
-	size_t record_bytes; /* bytes of records */
-	int found;	     /* an ended run was found in the answer */
+	int64_t all_ms;	      /* duration of that query */
+	struct pack *pack;    /* owned; NULL = no line is kept */
+	size_t record_bytes;  /* bytes of records */
+	int found;	      /* an ended run was found in the answer */
+	int hosts_failed;     /* the answer has to do without shapes of nodes */
+	unsigned hosts_fails; /* failed queries for them, one after the other */
 	int delivering; /* the submitter's window is full: continue at `at` */
 	/* owned; NULL = no exact query is under way */
 	struct disambiguate *disambiguate;

@@ -240,7 +240,7 @@ struct shapes_query {
 	struct hosts *next; /* owned: shapes of the answer that is being read */
 	int none;	    /* the answer says that there is no node */
 	struct {
-		void (*then)(void *arg);
+		void (*then)(void *arg, int failed);
 		void *arg;
 	} waiters[WAITERS_MAX];
 	unsigned n_waiters;
@@ -262,8 +262,11 @@ on_line(struct span line, void *arg)
 	return 0;
 }
 
-/* Without the permission slurmctld denies this query, and answers others. */
-static void
+/*
+ * Without the permission slurmctld denies this query, and answers others.
+ * Returns 0 when slurmctld has denied it, otherwise 1.
+ */
+static int
 shapes_failed(struct cluster *c, const struct command_end *end)
 {
 	/* While slurmdbd is away the permission is not known. */
@@ -274,6 +277,7 @@ shapes_failed(struct cluster *c, const struct command_end *end)
 	query_failed(c, denied ? NULL : &c->ctld, "scontrol show node", end);
 	if (denied)
 		health_denies(&c->ctld);
+	return !denied;
 }
 
 static void
@@ -282,6 +286,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 	struct cluster *c = arg;
 	struct shapes_query *s = c->shapes;
 	unsigned i, n = s->n_waiters;
+	int failed = 0;
 
 	if (complete && (hosts_count(s->next) > 0 || s->none)) {
 		hosts_free(c->hosts);
@@ -290,13 +295,13 @@ on_end(const struct command_end *end, int complete, void *arg)
 		log_debug("%zu nodes", hosts_count(c->hosts));
 	} else {
 		hosts_free(s->next);
-		shapes_failed(c, end);
+		failed = shapes_failed(c, end);
 	}
 	s->next = NULL;
 	c->hosts_at = now_s();
 	s->n_waiters = 0;
 	for (i = 0; i < n; i++)
-		s->waiters[i].then(s->waiters[i].arg);
+		s->waiters[i].then(s->waiters[i].arg, failed);
 }
 
 static const struct query_type shapes_query = {
@@ -307,14 +312,14 @@ static const struct query_type shapes_query = {
 };
 
 void
-hosts_query(struct cluster *c, void (*then)(void *arg), void *arg)
+hosts_query(struct cluster *c, void (*then)(void *arg, int failed), void *arg)
 {
 	struct shapes_query *s = c->shapes;
 
 	if (s == NULL)
 		s = c->shapes = permanent_new(sizeof(*s));
 	if (s->n_waiters == WAITERS_MAX) {
-		then(arg);
+		then(arg, 1);
 		return;
 	}
 	s->waiters[s->n_waiters].then = then;

@@ -51,8 +51,12 @@ typedef void hosts_gpu_fn(const char *name, unsigned gpus, const char *gres,
 #define GRES_TEXT_MAX 256 /* bytes of a Gres= that are kept */
 /* Calls fn for each node with GPUs, in no order. */
 void hosts_each_gpu(const struct hosts *h, hosts_gpu_fn *fn, void *arg);
-/* Reads the shapes again; then() is called at the end, also when it failed. */
-void hosts_query(struct cluster *c, void (*then)(void *arg), void *arg);
+/*
+ * Reads the shapes again; then() is called at the end.  failed: the shapes that
+ * are known are those of an earlier answer, and slurmctld did not deny this one.
+ */
+void hosts_query(struct cluster *c, void (*then)(void *arg, int failed),
+    void *arg);
 /*
  * Is the line the whole answer of `scontrol show node` when slurmctld shows no
  * node?  Every node may be hidden (a cloud node that is powered down), or none

@@ -170,9 +170,10 @@ test_gone(void)
 static unsigned shapes_ends; /* calls of on_shapes() */
 
 static void
-on_shapes(void *arg)
+on_shapes(void *arg, int failed)
 {
 	(void)arg;
+	(void)failed;
 	shapes_ends++;
 }
 

@@ -655,6 +655,15 @@ sdiag_answer(void)
 	sim_answer("sdiag", text);
 }
 
+/* The answer of scontrol: these jobs, and no nodes. */
+static void
+scontrol_answer(const char *jobs)
+{
+	int nodes = strstr(sim_args("scontrol"), "show node") != NULL;
+
+	sim_answer("scontrol", nodes ? "No nodes in the system\n" : jobs);
+}
+
 /* A poll with these answers; NULL = the command must not be asked. */
 static void
 poll_with(const char *squeue, const char *scontrol, const char *sacct)
@@ -671,7 +680,7 @@ poll_with(const char *squeue, const char *scontrol, const char *sacct)
 		else if (strncmp(sim_asked(), "sacctmgr", 8) == 0)
 			sim_answer("sacctmgr", SIM_USER "|Operator\n");
 		else if (scontrol != NULL)
-			sim_answer("scontrol", scontrol);
+			scontrol_answer(scontrol);
 		else
 			break;
 		lanes_run();
@@ -1222,7 +1231,7 @@ test_poll_rows_no_round(void)
 	poll_start(poll);
 	sim_answer("squeue", listed(10, "R", "No"));
 	while (*sim_args("scontrol") != '\0')
-		sim_answer("scontrol", record(10, "RUNNING"));
+		scontrol_answer(record(10, "RUNNING"));
 	CHECK_STR(sim_said(), "start 10/0 threads");
 	CHECK(!c->listing.busy);
 	sim_answer("sacct",
@@ -1230,7 +1239,7 @@ test_poll_rows_no_round(void)
 	lanes_run();
 	CHECK(c->listing.busy);
 	while (*sim_args("scontrol") != '\0')
-		sim_answer("scontrol", record(11, "COMPLETED"));
+		scontrol_answer(record(11, "COMPLETED"));
 	CHECK(!c->listing.busy);
 	CHECK_INT(c->work.more_runs, 0);
 }
@@ -1604,6 +1613,68 @@ test_hidden_both(void)
 	CHECK_STR(sim_asked(), "");
 }
 
+/* A hook of job 10 leads to the query for the shapes of nodes, which fails. */
+static void
+shapes_fail(unsigned i)
+{
+	static const char *const why[] = { NO_SLURMCTLD, "Rate limit exceeded",
+		NO_SLURMCTLD };
+
+	lanes_run();
+	sim_answer("scontrol", record(10, "RUNNING"));
+	CHECK_STR(sim_args("scontrol"), "--all show node -o");
+	sim_answer_failed("scontrol", "", why[i % 3]);
+}
+
+/*
+ * A failed query for the shapes does not show that Slurm has no such node: the
+ * record waits for the shapes.  The run is sent without them when they fail
+ * again and again.
+ */
+static void
+test_shapes_failed(void)
+{
+	unsigned i;
+
+	begin();
+	c->host_absent_at = c->host_hidden_at = 0;
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	for (i = 0; i < 3; i++) {
+		shapes_fail(i);
+		CHECK_STR(sim_said(), "");
+		CHECK_INT(c->host_absent_at, 0);
+		lanes_run();
+		CHECK_STR(sim_asked(), "");
+		sim_pass(60);
+	}
+	lanes_run();
+	sim_answer("scontrol", record(10, "RUNNING"));
+	sim_answer("scontrol",
+	    "NodeName=node1 CoresPerSocket=8 Sockets=2 State=MIXED"
+	    " ThreadsPerCore=2\n");
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	CHECK_INT(c->ctld.away, 0);
+
+	begin();
+	c->host_absent_at = c->host_hidden_at = 0;
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	for (i = 0; i < 4; i++) {
+		CHECK_STR(sim_said(), "");
+		sim_pass(60);
+		shapes_fail(0);
+	}
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	CHECK_INT(c->host_absent_at, now_s());
+	CHECK_INT(c->ctld.away, 1);
+	/* An answer that needs no shapes shows that slurmctld is there. */
+	sim_pass(30);
+	hook_event_add(hooks, 6, 11, EVENT_UNKNOWN);
+	lanes_run();
+	sim_answer("scontrol", record(11, "RUNNING"));
+	CHECK_STR(sim_said(), "start 11/0 threads");
+	CHECK_INT(c->ctld.away, 0);
+}
+
 /* A prolog of two minutes is left to the poll. */
 static void
 test_confirm_long_prolog(void)
@@ -1762,6 +1833,7 @@ main(void)
 	test_confirm_forgotten();
 	test_cloud();
 	test_hidden_both();
+	test_shapes_failed();
 	test_confirm_long_prolog();
 	return check_done();
 }

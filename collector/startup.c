@@ -33,7 +33,9 @@ struct startup {
 	int busy;
 	struct query query;
 	struct slurm next; /* filled from the answer */
-	int complained;	   /* the error about missing commands was logged */
+	/* of the query: an answer for another cluster may change that of c */
+	int by_name;
+	int complained; /* the error about missing commands was logged */
 	char unknown[CLUSTER_MAX]; /* the last one of startup_unknown() */
 	int64_t unknown_at;	   /* monotonic s of it; 0 = none */
 };
@@ -103,15 +105,21 @@ way_other(struct cluster *c)
 		c->by_name = !c->by_name;
 }
 
-/* Returns 1 when the answer is the configuration of the right cluster. */
+/*
+ * Returns 1 when the answer is the configuration of the right cluster.  With
+ * the local cluster's answer, c->by_name becomes right: the query is repeated
+ * by the name at once.
+ */
 static int
-config_is_ours(struct cluster *c, const char *cluster)
+config_is_ours(struct startup *s, const char *cluster)
 {
-	if (!c->by_name)
+	struct cluster *c = s->c;
+
+	if (!s->by_name)
 		site_local(c->site, cluster);
 	if (c->name[0] == '\0' || strcmp(c->name, cluster) == 0)
 		return 1;
-	if (!c->by_name)
+	if (s->by_name)
 		health_bad(&c->ctld,
 		    "`scontrol -M` answers for another cluster");
 	return 0;
@@ -129,7 +137,7 @@ on_config_end(const struct command_end *end, int complete, void *arg)
 		way_other(c);
 	} else if (s->next.cluster[0] == '\0')
 		health_bad(&c->ctld, "`scontrol show config` names no cluster");
-	else if (config_is_ours(c, s->next.cluster)) {
+	else if (config_is_ours(s, s->next.cluster)) {
 		health_good(&c->ctld);
 		c->ctld.returned = c->dbd.returned = 0;
 		config_use(c, &s->next);
@@ -154,6 +162,7 @@ config_query_start(struct startup *s)
 	s->next.min_job_age = 300;
 	s->next.limit_bucket = 0;
 	s->next.sacct_lacking = 0;
+	s->by_name = s->c->by_name;
 	query_begin(&s->query, s->c, &config_query, s);
 	s->busy = query_start(&s->query) == 0;
 }

@@ -162,6 +162,56 @@ test_private_nodes(void)
 	CHECK(c->hosts != NULL);
 }
 
+/*
+ * slurmdbd leads to another cluster by the name: the log says so, and the query
+ * waits.
+ */
+static void
+test_by_name(void)
+{
+	const char *said;
+
+	c = sim_begin(NULL, NULL);
+	snprintf(c->name, sizeof(c->name), "gamma");
+	c->slurm.known = 0;
+	s = sim_keep(startup_new(c, NULL));
+	startup_kick(s);
+	CHECK_STR(config_answer("alpha"), "");
+	/* The local cluster is another one: gamma is queried by its name. */
+	CHECK_INT(c->by_name, 1);
+	startup_kick(s);
+	said = config_answer("beta");
+	CHECK(
+	    strstr(said, "answers for another cluster; the query is") != NULL);
+	CHECK_INT(c->ctld.away, 1);
+	startup_kick(s);
+	CHECK_STR(sim_asked(), "");
+	sim_pass(1);
+	startup_kick(s);
+	CHECK(strstr(config_answer("gamma"), ", by name") != NULL);
+	CHECK_INT(c->ctld.away, 0);
+}
+
+/*
+ * The answer about the local cluster for another cluster makes this one a
+ * cluster that is queried by name, while its query without the name runs.
+ */
+static void
+test_local_meanwhile(void)
+{
+	c = sim_begin(NULL, NULL);
+	snprintf(c->name, sizeof(c->name), "gamma");
+	c->slurm.known = 0;
+	s = sim_keep(startup_new(c, NULL));
+	startup_kick(s);
+	site_local(c->site, "alpha");
+	CHECK_INT(c->by_name, 1);
+	CHECK_STR(config_answer("alpha"), "");
+	CHECK_INT(c->ctld.away, 0);
+	startup_kick(s);
+	CHECK_STR(sim_asked(), "scontrol");
+}
+
 int
 main(void)
 {
@@ -169,5 +219,7 @@ main(void)
 	test_renamed();
 	test_hook();
 	test_private_nodes();
+	test_by_name();
+	test_local_meanwhile();
 	return check_done();
 }

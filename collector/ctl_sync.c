@@ -18,7 +18,7 @@
 #include "common/model/ctl.h"
 #include "common/permanent.h"
 
-#define ROWS_TOLD_MAX 10000
+#define ROWS_TOLD_MAX 10000 /* of one cluster */
 #define TICK_MS	      200
 #define ROUND_S	      90 /* limit; then the request ends */
 
@@ -38,7 +38,7 @@ struct sync_report {
 	struct idmap shown; /* run_number() of runs in squeue */
 	unsigned bad;
 	unsigned runs;
-	unsigned told;
+	unsigned told; /* differences; the rows end at ROWS_TOLD_MAX */
 	struct event *timer;
 	uint32_t cycle; /* number of the poll that ends the request */
 	int64_t until;	/* monotonic s */
@@ -95,11 +95,15 @@ static void
 finish(struct sync_report *v, enum ctl_status status, const char *text)
 {
 	size_t len = strlen(v->text);
+	char untold[48] = "";
 
 	if (status != CTL_OK)
 		v->status = status;
-	snprintf(v->text + len, sizeof(v->text) - len, "%s%s%s",
-	    len > 0 ? "; " : "", text, cluster_suffix(v->c));
+	if (v->told > ROWS_TOLD_MAX)
+		snprintf(untold, sizeof(untold), ", %u rows are not shown",
+		    v->told - ROWS_TOLD_MAX);
+	snprintf(v->text + len, sizeof(v->text) - len, "%s%s%s%s",
+	    len > 0 ? "; " : "", text, cluster_suffix(v->c), untold);
 	sacct_clear(&v->reader);
 	idmap_clear(&v->shown);
 	event_del(v->timer);

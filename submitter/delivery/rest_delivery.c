@@ -27,6 +27,8 @@
 
 /* ms until a stop checks again whether starts have priority */
 #define BEHIND_WAIT 500
+/* ms until another try after the HTTP client accepted no request */
+#define UNSENT_WAIT 500
 
 /*
  * Rows that are leased together: one commit for all of them. More rows are
@@ -52,6 +54,7 @@ struct rest_delivery {
 	int lost;	/* after a rollback the leases are taken back */
 	int filling;	/* the commit is that of queue_fill() */
 	int all_leased; /* when the queue was filled, no other row was due */
+	int paused; /* the HTTP client accepts no request; see UNSENT_WAIT */
 };
 
 /* A request under way. */
@@ -210,8 +213,12 @@ send_crash_point(enum request_kind what)
 		CRASH_POINT("delete-send");
 }
 
-/* Sends the due request of a leased row. */
-static void
+/*
+ * Sends the due request of a leased row, or changes the row when there is no
+ * such request.  0, or -1 when the HTTP client accepts no request now: the row is
+ * due.
+ */
+static int
 row_send(struct rest_delivery *r, struct spool_run *run, int first)
 {
 	const struct form *form = &forms[run->state[DEST_REST]];
@@ -222,6 +229,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 	struct rest_item *it = calloc(1, sizeof(*it));
 	struct writer body;
 	char why[256];
+	int rc = 0;
 
 	wr_init(&body, PAYLOAD_MAX);
 	if (it == NULL) {
@@ -247,6 +255,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 	if (http_send(r->s->http, &req) == -1) {
 		free(it);
 		run_requeue(r->s, run);
+		rc = -1;
 		goto done;
 	}
 	r->in_flight++;
@@ -257,6 +266,7 @@ row_send(struct rest_delivery *r, struct spool_run *run, int first)
 		    0, 0);
 done:
 	wr_clear(&body);
+	return rc;
 }
 
 /*
@@ -390,7 +400,7 @@ rest_delivery_lease(struct rest_delivery *r)
 		return;
 	/* The commit may make other rows due. */
 	r->all_leased = 0;
-	if (r->at < r->n_queue || r->lost || r->s->w->stopping ||
+	if (r->at < r->n_queue || r->lost || r->paused || r->s->w->stopping ||
 	    r->in_flight >= breaker_width(r->s->breaker) ||
 	    !conf_sends_rest(&r->s->w->conf))
 		return;
@@ -398,7 +408,8 @@ rest_delivery_lease(struct rest_delivery *r)
 		wake(r->s, WAKE_REST);
 }
 
-static void
+/* Sends the next row of the queue; as row_send(). */
+static int
 queue_next(struct rest_delivery *r)
 {
 	struct spool_run run;
@@ -408,13 +419,13 @@ queue_next(struct rest_delivery *r)
 		CRASH_POINT("leased");
 	if (spool_get(r->s->spool, r->queue[r->at++], &run) != 1 ||
 	    run.due[DEST_REST] != DUE_LEASED)
-		return;
+		return 0;
 	first = !(run.flags & RUN_STOP_ATTEMPTED);
 	if (run.state[DEST_REST] == STOP_DUE && first) {
 		run.flags |= RUN_STOP_ATTEMPTED;
 		run_save(r->s, &run);
 	}
-	row_send(r, &run, first);
+	return row_send(r, &run, first);
 }
 
 /* Makes the leased rows due again that were not sent. */
@@ -464,13 +475,18 @@ rest_delivery_run(struct rest_delivery *r)
 	}
 	if (width == 0)
 		queue_return(r);
-	if (width == 0 || r->lost || commit_is_stuck(r->s->commit) ||
-	    !conf_sends_rest(&r->s->w->conf))
+	if (width == 0 || r->lost || r->paused ||
+	    commit_is_stuck(r->s->commit) || !conf_sends_rest(&r->s->w->conf))
 		return;
 	while (r->in_flight < width) {
 		if (r->at == r->n_queue && !queue_fill(r))
 			break;
-		queue_next(r);
+		if (queue_next(r) == -1) {
+			queue_return(r);
+			r->paused = 1;
+			timer_after(r->due, UNSENT_WAIT);
+			return;
+		}
 	}
 	/* No answer will come: the timer has to wake this lane. */
 	if (r->in_flight == 0) {
@@ -485,7 +501,7 @@ on_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct rest_delivery *r = arg;
 
-	r->all_leased = 0;
+	r->all_leased = r->paused = 0;
 	wake(r->s, WAKE_REST);
 }
 

@@ -460,6 +460,13 @@ request_follows(const struct breaker *g)
 	return 0;
 }
 
+void
+breaker_no_request(struct breaker *g)
+{
+	if (g->state == BREAKER_HALF_OPEN && !request_follows(g))
+		breaker_good(g);
+}
+
 static void
 breaker_half(struct breaker *g)
 {
@@ -468,8 +475,7 @@ breaker_half(struct breaker *g)
 	} else {
 		g->state = BREAKER_HALF_OPEN;
 		wake(g->s, WAKE_DELIVERY);
-		if (!request_follows(g))
-			breaker_good(g);
+		breaker_no_request(g);
 	}
 	/* A comparison whose list fails would be repeated at once. */
 	if ((g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN) &&

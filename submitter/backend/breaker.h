@@ -36,11 +36,16 @@ int breaker_reaches(const struct breaker *g);
 int breaker_is_up(const struct breaker *g);
 /* Changes the state by the result of a request; tries: those of its row. */
 void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
-/* The same for a request that was made for no row. */
+/*
+ * No request for a row is under way, and all that were due are made: the end of
+ * an outage does not wait for a row that is due later or does not exist any more.
+ */
+void breaker_no_request(struct breaker *g);
+/* As breaker_result() for a request that was made for no row. */
 void breaker_request_result(struct breaker *g, const struct result *v);
 /*
- * The same for edit_meta: a proxy may never answer a PATCH, so an update without
- * an answer is followed by a probe.
+ * As breaker_result() for edit_meta: a proxy may never answer a PATCH, so an
+ * update without an answer is followed by a probe.
  */
 void breaker_meta_result(struct breaker *g, const struct result *v);
 /* Notes whether a list of jobs was complete, for the summary. */

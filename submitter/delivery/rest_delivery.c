@@ -491,6 +491,7 @@ rest_delivery_run(struct rest_delivery *r)
 	/* No answer will come: the timer has to wake this lane. */
 	if (r->in_flight == 0) {
 		due_timer(r);
+		breaker_no_request(r->s->breaker);
 		wake(r->s, WAKE_META);
 	}
 	wake(r->s, WAKE_COMMIT_CHECK);

@@ -18,6 +18,7 @@
 
 #define EXPIRED "{\"error\":\"token is expired\"}"
 #define PROBED	"{\"error\":\"no such cluster: \"}"
+#define LOCKED	"{\"error\":\"database is locked\"}"
 
 static unsigned lines[LOG_ID__COUNT]; /* that were logged */
 static char last[512];		      /* the last one with an id */
@@ -178,6 +179,50 @@ test_long_after_short(void)
 	sim_end();
 }
 
+/* cc-backend fails for one start again and again, and for no other request. */
+static void
+test_one_run_fails(void)
+{
+	int i;
+
+	begin();
+	sim_put(1, 1000, 0);
+	for (i = 0; i < 3600; i++) {
+		sim_run(1000);
+		if (sim_waits(REQUEST_PROBE))
+			probe_accept();
+		if (sim_waits(REQUEST_START))
+			sim_answer(REQUEST_START, 500, LOCKED);
+	}
+	CHECK_INT(sim_state(1, 1000), START_DUE);
+	CHECK_STR(breaker_problem(sim.breaker), "up");
+	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 1);
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	sim_end();
+}
+
+/* The only run that is due after an outage is gone before its request. */
+static void
+test_no_run_left(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	begin_refused();
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.due[DEST_REST] = spool_now(sim.spool) + 4000;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	reload();
+	probe_accept();
+	CHECK(strstr(breaker_problem(sim.breaker), "coming back") != NULL);
+	CHECK_INT(spool_forget(sim.spool, &run), 0);
+	sim_run(5000);
+	CHECK_STR(breaker_problem(sim.breaker), "up");
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -186,5 +231,7 @@ main(void)
 	test_reload_refused();
 	test_short_outages();
 	test_long_after_short();
+	test_one_run_fails();
+	test_no_run_left();
 	return check_done();
 }

@@ -457,6 +457,9 @@ retry_one(struct spool *sp, struct spool_run *run, void *arg)
 		return 0;
 	run->flags &= ~(RUN_UNCONFIRMED | RUN_RESTARTED | RUN_REFUSED_ONCE);
 	k->done++;
+	/* The change would be in a later commit, or be lost. */
+	if (commit_is_stuck(k->s->commit))
+		return 0;
 	return spool_retry(sp, run) == 0 && --k->left > 0 ? 0 : -1;
 }
 
@@ -495,7 +498,7 @@ rejected_walk(struct walk *k, spool_fn *fn)
 	wake(k->s, WAKE_DELIVERY);
 }
 
-unsigned
+void
 ctl_retry_all(struct submitter *s)
 {
 	struct ctl_request req;
@@ -503,7 +506,15 @@ ctl_retry_all(struct submitter *s)
 
 	memset(&req, 0, sizeof(req));
 	rejected_walk(&k, retry_one);
-	return k.done;
+	if (k.done == 0)
+		return;
+	/* After a rollback the change is not made again. */
+	if (commit_now(s->commit) == 0)
+		log_notice("%u rejected runs are retried", k.done);
+	else
+		log_warnx("the rejected runs are not retried: the spool "
+			  "refuses writes; run `cc-slurm-adapterctl retry "
+			  "--all` when the spool accepts writes");
 }
 
 static void

@@ -17,10 +17,10 @@ void ctl_on_request(struct worker *w, uint64_t request,
     const struct ctl_request *req);
 /*
  * Retries the rejected runs, except quarantined ones and those that Slurm never
- * showed as running.  Returns their number; a run that both destinations rejected
- * counts twice.
+ * showed as running.  Commits, and logs their number; a run that both
+ * destinations rejected counts twice.
  */
-unsigned ctl_retry_all(struct submitter *s);
+void ctl_retry_all(struct submitter *s);
 /* The rows of `metrics`, and the end of the reply. */
 void metrics_send(struct submitter *s, uint64_t request);
 /* The rows of `gpus`; ends the request. */

@@ -268,7 +268,6 @@ static void
 on_conf_commit(struct worker *w)
 {
 	struct submitter *s = w->arg;
-	unsigned n;
 
 	if (s->spool == NULL)
 		return; /* on_start() applies the configuration */
@@ -279,9 +278,7 @@ on_conf_commit(struct worker *w)
 	breaker_conf(s->breaker);
 	wake(s, WAKE_DELIVERY);
 	reconcile_conf(s->reconcile);
-	n = ctl_retry_all(s);
-	if (n > 0)
-		log_notice("%u rejected runs are retried", n);
+	ctl_retry_all(s);
 }
 
 /* cc-backend refuses no other run of the job after a day. */

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/log.h"
+#include "common/log_line.h"
 #include "submitter/ctl.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/reconcile/reconcile.h"
@@ -335,6 +337,49 @@ test_refused(void)
 	refused(CTL_REPAIR, STOPPED_BY_OTHERS, "ok: 1 runs are being");
 }
 
+static unsigned n_retried, n_not_retried; /* lines of the log */
+
+static void
+count_line(const struct log_line *line)
+{
+	n_not_retried += strstr(line->text, "are not retried") != NULL;
+	n_retried += strstr(line->text, "runs are retried") != NULL;
+}
+
+/*
+ * A reload retries the rejected runs.  If the disk refuses that, the log says so,
+ * and the state stays, also when the spool is known to refuse writes.
+ */
+static void
+test_reload(void)
+{
+	unsigned i;
+
+	log_sink_set(count_line);
+	log_set_level(LOG_LEVEL_INFO);
+	begin(2000);
+	reject(DEST_REST);
+	disk_fill(1);
+	for (i = 1; i <= 2; i++) {
+		ctl_retry_all(&sim);
+		CHECK_INT(n_not_retried, i);
+	}
+	CHECK_INT(n_retried, 0);
+	disk_fill(0);
+	sim_run(2000);
+	CHECK_INT(sim_state(JOB, 1000), START_REJECTED);
+	ctl_retry_all(&sim);
+	CHECK_INT(sim_state(JOB, 1000), START_DUE_ENDED);
+	CHECK_INT(n_retried, 1);
+	/* Without a rejected run, nothing is logged. */
+	ctl_retry_all(&sim);
+	CHECK_INT(n_retried, 1);
+	CHECK_INT(n_not_retried, 2);
+	sim_end();
+	log_set_level(LOG_LEVEL_FATAL);
+	log_sink_set(NULL);
+}
+
 int
 main(void)
 {
@@ -349,5 +394,6 @@ main(void)
 	test_quarantined();
 	test_cluster();
 	test_refused();
+	test_reload();
 	return check_done();
 }

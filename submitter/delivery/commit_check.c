@@ -66,7 +66,7 @@ struct commit_check {
 	unsigned promoted;	    /* in this round */
 	int failed;		    /* a list of this round failed */
 	int running;		    /* this list has only running jobs */
-	/* the next list has only running jobs */
+	/* this cluster is listed again, with only running jobs */
 	int only_running;
 	/* ms: limits of the interval of commits; 0 = unknown */
 	int64_t least, most;
@@ -331,6 +331,7 @@ round_next(struct commit_check *n)
 		/* If another suite sends, too, stopped jobs count as well. */
 		n->running = !spool_policy(n->s->spool)->active_only ||
 		    n->only_running;
+		n->only_running = 0;
 		if (job_list_start(&n->job_list, n->s, name.cluster, n->running,
 			from, to, on_row, on_listed, n) == 0)
 			return;
@@ -346,14 +347,19 @@ on_listed(const struct result *v, void *arg)
 
 	/*
 	 * A damaged row makes a page of stopped jobs fail, but no page of
-	 * running jobs.
+	 * running jobs: this cluster is listed again without stopped jobs.
+	 * The breaker counts only the second list.
 	 */
-	n->only_running = v->code == RESULT_RETRY && !n->only_running;
-	if (v->code != RESULT_DONE) {
+	if (v->code == RESULT_RETRY && !n->running) {
+		n->only_running = 1;
+		n->cluster--;
+	} else if (v->code != RESULT_DONE) {
 		n->failed = 1;
 		breaker_request_result(n->s->breaker, v);
-		log_debug("the list of running jobs failed: %s", v->text);
 	}
+	if (v->code != RESULT_DONE)
+		log_debug("the list of the jobs of %s failed: %s",
+		    n->job_list.cluster, v->text);
 	round_next(n);
 }
 

@@ -11,6 +11,7 @@
 #include "submitter/backend/breaker.h"
 #include "submitter/backend/job_list.h"
 #include "submitter/base/diff_row.h"
+#include "submitter/base/wake.h"
 #include "submitter/delivery/delivery.h"
 #include "submitter/spool/spool.h"
 #include "tests/unit/check.h"
@@ -1162,6 +1163,88 @@ test_failed_lists(void)
 	sim_end();
 }
 
+/* The cluster of the list that waits. */
+static int
+lists_cluster(const char *cluster)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "cluster=%s&", cluster);
+	return strstr(sim_path(REQUEST_LIST), text) != NULL;
+}
+
+/* A start of the cluster beta that is accepted. */
+static void
+beta_run(uint64_t id)
+{
+	struct job job;
+	int64_t row;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "beta");
+	job.key.job = id;
+	job.key.start = 1000;
+	job.flags = JOB_HAS_START;
+	job.end = 1100;
+	job.state = END_COMPLETED;
+	job.user = strdup("u1");
+	job.nodes = 1;
+	job_add_host(&job, "n1");
+	CHECK(spool_put(sim.spool, &job, &row) == PUT_NEW);
+	job_clear(&job);
+	wake(&sim, WAKE_DELIVERY);
+	sim_run(0);
+	sim_answer(REQUEST_START, 201, "{}");
+}
+
+/* Lists of alpha with stopped jobs fail; counts the lists of running jobs. */
+static int
+alpha_damaged(int seconds, int *running)
+{
+	int s, damaged;
+
+	for (s = 0; s < seconds && sim_waits(REQUEST_START) == 0;) {
+		if (sim_waits(REQUEST_LIST) == 0) {
+			sim_run(1000);
+			s++;
+			continue;
+		}
+		damaged = lists_cluster("alpha") &&
+		    strstr(sim_path(REQUEST_LIST), "state=running") == NULL;
+		/* beta is listed with its stopped jobs. */
+		CHECK(!lists_cluster("beta") ||
+		    strstr(sim_path(REQUEST_LIST), "state=running") == NULL);
+		*running += lists_cluster("alpha") && !damaged;
+		sim_answer(REQUEST_LIST, damaged ? 500 : 200,
+		    damaged ? "{\"error\":\"damaged\"}" : EMPTY);
+	}
+	return s;
+}
+
+/*
+ * If another suite sends, too, and the lists of the stopped jobs of one cluster
+ * fail, its running jobs are listed at once: lost starts are repeated.
+ */
+static void
+test_damaged_cluster(void)
+{
+	int running = 0;
+
+	sim_begin();
+	spool_watermark(sim.spool, "beta", 0);
+	spool_policy(sim.spool)->active_only = 1;
+	sim_connect();
+	ended_run(1, 1000);
+	beta_run(2);
+	CHECK(alpha_damaged(120, &running) <= 10);
+	CHECK(running > 0);
+	CHECK_INT(sim_waits(REQUEST_START), 2);
+	CHECK_INT(sim.n.repeated, 2);
+	CHECK(breaker_is_up(sim.breaker));
+	CHECK_INT(sim_waits(REQUEST_PROBE), 0);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -1202,5 +1285,6 @@ main(void)
 	test_two_pages();
 	test_not_sent();
 	test_failed_lists();
+	test_damaged_cluster();
 	return check_done();
 }

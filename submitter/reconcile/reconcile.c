@@ -446,8 +446,11 @@ reconcile_error(const struct reconcile *r)
 	    r->s->role.standby ? "this centre is the standby: run the command "
 				 "at the active one" :
 	    is_off(r)	       ? "ccRestSubmitJobs is off" :
-	    !breaker_allows(r->s->breaker) ? "cc-backend is unreachable" :
-					     NULL;
+	    !breaker_reaches(r->s->breaker) ? "cc-backend is unreachable" :
+	    role_is_passive(r->s) ? "this daemon sends nothing now: another "
+				    "daemon is active, or the first list of "
+				    "cc-backend's jobs is awaited" :
+				    NULL;
 }
 
 void

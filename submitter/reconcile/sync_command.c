@@ -429,6 +429,17 @@ waits_for_stop(struct spool *sp, const struct spool_run *run)
 	    run->due[DEST_REST] < DUE_LEASED;
 }
 
+/* What the command does with a request that becomes due. */
+static const char *
+send_text(const struct sync *y)
+{
+	if (role_is_passive(y->s))
+		return is_dry(y) ?
+		    "would be due, but this daemon sends nothing now" :
+		    "due, but this daemon sends nothing now";
+	return is_dry(y) ? "would be sent now" : "sent now";
+}
+
 static int
 queue_one(struct spool *sp, struct spool_run *run, void *arg)
 {
@@ -452,8 +463,7 @@ queue_one(struct spool *sp, struct spool_run *run, void *arg)
 	}
 	if (!sync_takes(y, &run->key, way, text))
 		return 0;
-	queue_row(y, &run->key, text,
-	    is_dry(y) ? "would be sent now" : "sent now");
+	queue_row(y, &run->key, text, send_text(y));
 	if (is_dry(y) || run->due[DEST_REST] == DUE_LEASED ||
 	    run->due[DEST_REST] == DUE_NOW)
 		return 0;

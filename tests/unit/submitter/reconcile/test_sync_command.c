@@ -731,6 +731,37 @@ test_dry_runs(void)
 	end();
 }
 
+/* A standby, or before the first list: the reason is not cc-backend. */
+static void
+test_passive(void)
+{
+	begin();
+	role_set(&sim, 1, 0);
+	sim_put(7, 1000, 0);
+	CHECK_STR(sync_job(7, CTL_FLAG_DRY_RUN, EMPTY),
+	    "alpha|7|1000|start is due|would be due, but this daemon sends "
+	    "nothing now\n"
+	    "error: this daemon sends nothing now: another daemon is active, "
+	    "or the first list of cc-backend's jobs is awaited; 1 runs would "
+	    "be touched\n");
+	CHECK_STR(sync_job(7, 0, EMPTY),
+	    "alpha|7|1000|start is due|due, but this daemon sends nothing "
+	    "now\n"
+	    "error: this daemon sends nothing now: another daemon is active, "
+	    "or the first list of cc-backend's jobs is awaited; 1 runs "
+	    "touched\n");
+	role_set(&sim, 0, 0);
+	end();
+	/* The probe of cc-backend has no answer yet. */
+	sim_begin();
+	sim.sync = sync_new(&sim);
+	role_set(&sim, 1, 0);
+	CHECK_STR(sync_job(7, 0, EMPTY),
+	    "|7|0|unknown here|none\n"
+	    "error: cc-backend is unreachable; 0 runs touched\n");
+	end();
+}
+
 int
 main(void)
 {
@@ -749,5 +780,6 @@ main(void)
 	test_no_second_list();
 	test_no_second_look();
 	test_dry_runs();
+	test_passive();
 	return check_done();
 }

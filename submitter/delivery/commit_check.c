@@ -7,13 +7,13 @@
  * repeated.
  *
  * cc-backend commits all starts at a fixed interval. ccCommitInterval is only a
- * first guess. What the lists show gives limits of the interval: a run that
- * waited long proves that the interval is not shorter, and two commits that were
- * seen prove that it is not longer than the time between them. A start that is
- * repeated too early is refused as one that cc-backend has not committed yet,
- * which proves a longer interval, too. So only a few are repeated at a time.
- * When the answers show that cc-backend has lost them, the next list is
- * requested soon and more are repeated after it.
+ * first guess. What the lists show gives limits of the interval: a run that is
+ * shown, but not by the list before, proves that the interval is longer than the
+ * time until that list, and two commits that were seen prove that it is not longer
+ * than the time between them. A start that is repeated too early is refused as one
+ * that cc-backend has not committed yet, which proves a longer interval, too. So
+ * only a few are repeated at a time.  When the answers show that cc-backend has
+ * lost them, the next list is requested soon and more are repeated after it.
  */
 #include "config.h"
 
@@ -60,6 +60,7 @@ struct commit_check {
 	int64_t due;	/* spool_now() when the timer fires */
 	int64_t wait;	/* ms until the next list, growing */
 	int64_t listed; /* spool_now() of the last round */
+	int64_t looked; /* of the last round without a failed list; 0 = none */
 	struct job_list job_list;
 	unsigned cluster;	    /* the n-th, in this round */
 	struct spool_ranges ranges; /* of the starts, in this round */
@@ -118,8 +119,14 @@ interval_learn(struct commit_check *n, int64_t since, int64_t asked)
 {
 	int64_t now = spool_now(n->s->spool), most;
 
-	if (now - since > n->least && now - since < LONGEST_MAX)
-		n->least = now - since;
+	/*
+	 * A run that was accepted before a complete list, and that this list
+	 * did not show, proves that the interval is longer than the time
+	 * between them.  Without such a list, after an outage for example, a
+	 * late list proves nothing.
+	 */
+	if (n->looked - since > n->least && n->looked - since < LONGEST_MAX)
+		n->least = n->looked - since;
 	if (asked != n->last.asked) {
 		n->before = n->last;
 		n->last = (struct commit_shown) { .asked = asked, .to = now };
@@ -288,8 +295,10 @@ commit_repeat_answered(struct commit_check *n, const struct spool_run *run,
 static void
 round_end(struct commit_check *n)
 {
-	if (!n->failed)
+	if (!n->failed) {
+		n->looked = n->listed;
 		overdue(n);
+	}
 	if (n->promoted > 0)
 		n->wait = WAIT_FIRST;
 	else if (n->wait < WAIT_MAX)

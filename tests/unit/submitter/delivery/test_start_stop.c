@@ -283,7 +283,10 @@ test_repeat_lost(int64_t end)
 	sim_end();
 }
 
-/* The learned interval was 6 s: a start is repeated after 18 s, not much later. */
+/*
+ * A list that was requested after 2 s does not show the run, so the interval is
+ * longer: a start is repeated after 6 s.
+ */
 static void
 test_overdue_time(void)
 {
@@ -301,7 +304,29 @@ test_overdue_time(void)
 	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
 	ended_run(2, 1000);
 	s = until_repeated(1000);
-	CHECK(s >= 18 && s <= 20);
+	CHECK(s >= 6 && s <= 8);
+	sim_end();
+}
+
+/* No list was requested for 5 minutes: that tells nothing of the interval. */
+static void
+test_interval_outage(void)
+{
+	sim_begin();
+	sim_connect();
+	sim_run(1000);
+	ended_run(1, 1000);
+	role_set(&sim, 1, 0);
+	sim_run(5 * SIM_MINUTE);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	role_set(&sim, 0, 0);
+	wake(&sim, WAKE_COMMIT_CHECK);
+	sim_run(2000);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
+	ended_run(2, 1000);
+	CHECK(until_repeated(1000) <= 10);
 	sim_end();
 }
 
@@ -1258,6 +1283,7 @@ main(void)
 	test_repeat_lost(1100);
 	test_repeat_lost(0);
 	test_overdue_time();
+	test_interval_outage();
 	test_interval_long();
 	test_duplicate();
 	test_centre_reads_again();

@@ -387,6 +387,8 @@ on_commit_failed(struct submitter *s)
 {
 	rest_delivery_rolled_back(s->rest);
 	nats_delivery_rolled_back(s->nats_delivery);
+	failover_rolled_back(s->failover);
+	first_list_rolled_back(s->first_list);
 	return intake_rolled_back(s->intake);
 }
 

@@ -51,6 +51,9 @@ struct failover {
 	struct job_list_failures failures;
 	unsigned done; /* runs that the other suite has delivered */
 	int stale;     /* the list under way was requested before */
+	int changed;   /* a list has changed a run */
+	/* n.commits at that time: equal until the change is durable */
+	uint64_t changed_at;
 	/* of the receiver, at a centre */
 	struct event *end;
 	int64_t until; /* CLOCK_BOOTTIME in ms */
@@ -83,11 +86,19 @@ nats_follow(struct failover *b, struct spool_run *run, enum run_event event)
 }
 
 static void
+change_note(struct failover *b)
+{
+	b->changed = 1;
+	b->changed_at = b->s->n.commits;
+}
+
+static void
 run_done(struct failover *b, struct spool_run *run)
 {
 	struct spool_run copy = *run;
 
 	b->done++;
+	change_note(b);
 	nats_follow(b, run, RUN_EVENT_LISTED_STOPPED);
 	run_move(b->s->spool, run, DEST_REST, RUN_EVENT_LISTED_STOPPED,
 	    DUE_KEEP, NULL);
@@ -120,6 +131,7 @@ on_row(const struct backend_job *row, void *arg)
 			return;
 		}
 		run.flags |= RUN_KEY_FIXED;
+		change_note(b);
 		nats_follow(b, &run, RUN_EVENT_LISTED);
 		run_start_listed(b->s, &run);
 		break;
@@ -243,12 +255,32 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	if (!b->on || b->reviewed || b->job_list.busy ||
 	    (b->centre && !b->active))
 		return;
+	/* Nothing is sent meanwhile, and the next commit may fail, too. */
+	if (commit_is_stuck(b->s->commit)) {
+		timer_after(b->timer, RETRY_MS);
+		return;
+	}
 	b->cluster = 0;
 	b->done = 0;
 	if (ranges_read(b) == 0)
 		review_next(b);
 	else
 		timer_after(b->timer, RETRY_MS);
+}
+
+/* A passive suite lists again anyway, at intervals and when it becomes active. */
+void
+failover_rolled_back(struct failover *b)
+{
+	int lost = b->changed && b->changed_at == b->s->n.commits;
+
+	b->changed = 0;
+	if (!lost || !b->on || !b->active)
+		return;
+	b->reviewed = 0;
+	b->stale = b->job_list.busy;
+	role_update(b);
+	timer_after(b->timer, 0);
 }
 
 int

@@ -16,6 +16,11 @@ struct failover;
 struct failover *failover_new(struct submitter *s);
 void failover_conf(struct failover *b);
 /*
+ * The changes since the last commit are rolled back: repeats a review whose
+ * results were among them.
+ */
+void failover_rolled_back(struct failover *b);
+/*
  * The collector reports which slurmctld is active. 0, or -1 for an invalid
  * message.
  */

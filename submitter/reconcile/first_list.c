@@ -190,6 +190,11 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (f->job_list.busy)
 		return;
+	/* Nothing is sent meanwhile, and the next commit may fail, too. */
+	if (commit_is_stuck(f->s->commit)) {
+		timer_after(f->timer, RETRY_MS);
+		return;
+	}
 	first_list_check(f);
 	if (!cluster_next(f, &name))
 		return;
@@ -229,6 +234,32 @@ first_list_again(struct first_list *f)
 	first_list_check(f);
 }
 
+/* The number in the spool; 0 = no cluster was listed. */
+static uint32_t
+listed_read(struct spool *sp)
+{
+	uint32_t listed = 0;
+	size_t n;
+	void *p = spool_value_get(sp, LISTED, &n);
+
+	if (p != NULL && n == sizeof(listed))
+		memcpy(&listed, p, sizeof(listed));
+	free(p);
+	return listed;
+}
+
+void
+first_list_rolled_back(struct first_list *f)
+{
+	uint32_t listed = listed_read(f->s->spool);
+
+	/* first_list_again() may be among the changes: the lower number. */
+	if (listed < f->listed)
+		f->listed = listed;
+	f->stale = f->job_list.busy;
+	first_list_check(f);
+}
+
 void
 first_list_status(struct first_list *f, uint64_t request)
 {
@@ -242,14 +273,9 @@ struct first_list *
 first_list_new(struct submitter *s)
 {
 	struct first_list *f = permanent_new(sizeof(*f));
-	size_t n;
-	void *p;
 
 	f->s = s;
 	f->timer = timer_new(s, on_timer, f);
-	p = spool_value_get(s->spool, LISTED, &n);
-	if (p != NULL && n == sizeof(f->listed))
-		memcpy(&f->listed, p, sizeof(f->listed));
-	free(p);
+	f->listed = listed_read(s->spool);
 	return f;
 }

@@ -25,6 +25,11 @@ void first_list_check(struct first_list *f);
  * cluster is listed again.
  */
 void first_list_again(struct first_list *f);
+/*
+ * The changes since the last commit are rolled back: lists the clusters again
+ * whose list was among them.
+ */
+void first_list_rolled_back(struct first_list *f);
 void first_list_status(struct first_list *f, uint64_t request);
 
 #endif

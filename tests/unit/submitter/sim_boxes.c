@@ -10,6 +10,8 @@
 #include "submitter/delivery/delivery.h"
 #include "submitter/net/http.h"
 #include "submitter/payload/topology.h"
+#include "submitter/reconcile/failover.h"
+#include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool.h"
@@ -72,6 +74,10 @@ on_failed(struct submitter *s)
 {
 	rest_delivery_rolled_back(s->rest);
 	nats_delivery_rolled_back(s->nats_delivery);
+	if (s->failover != NULL)
+		failover_rolled_back(s->failover);
+	if (s->first_list != NULL)
+		first_list_rolled_back(s->first_list);
 	return 0;
 }
 

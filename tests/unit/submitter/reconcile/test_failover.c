@@ -20,6 +20,7 @@
 #include "submitter/net/http.h"
 #include "submitter/reconcile/failover.h"
 #include "submitter/reconcile/first_list.h"
+#include "submitter/spool/commit.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
@@ -938,12 +939,46 @@ test_drain(void)
 	sim_end();
 }
 
+/*
+ * The disk refuses the commit with the result of a review: the review is
+ * repeated.  A later commit that fails stops nothing.
+ */
+static void
+test_rolled_back(void)
+{
+	begin();
+	sim_put(1, 1000, 1100);
+	CHECK_INT(commit_now(sim.commit), 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK(!role_is_passive(&sim));
+	commit_fail(sim.commit);
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	CHECK(role_is_passive(&sim));
+	sim_run(5000);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK(!role_is_passive(&sim));
+	CHECK_INT(commit_now(sim.commit), 0);
+	commit_fail(sim.commit);
+	CHECK(!role_is_passive(&sim));
+	sim_run(3000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_end();
+}
+
 int
 main(void)
 {
 	test_passive();
 	test_outage();
 	test_active();
+	test_rolled_back();
 	test_list_refused();
 	test_stopped_by_others();
 	test_stopped_while_waiting();

@@ -16,6 +16,7 @@
 #include "submitter/reconcile/destinations.h"
 #include "submitter/reconcile/first_list.h"
 #include "submitter/reconcile/reconcile.h"
+#include "submitter/spool/commit.h"
 #include "submitter/spool/transition.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
@@ -498,6 +499,48 @@ test_after_with_nats(void)
 	end();
 }
 
+/*
+ * The disk refuses the commit with the result of a list: the cluster is listed
+ * again.  A later commit that fails stops nothing.
+ */
+static void
+test_rolled_back(void)
+{
+	begin();
+	CHECK_INT(commit_now(sim.commit), 0);
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK(!role_is_passive(&sim));
+	commit_fail(sim.commit);
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	CHECK(role_is_passive(&sim));
+	/* No list while the disk refuses writes. */
+	sim_run(0);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	sim_run(3000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	/* Rows of the list under way may be lost. */
+	commit_fail(sim.commit);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	CHECK(role_is_passive(&sim));
+	sim_run(3000);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	CHECK(!role_is_passive(&sim));
+	CHECK_INT(commit_now(sim.commit), 0);
+	commit_fail(sim.commit);
+	CHECK(!role_is_passive(&sim));
+	sim_run(3000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	/* The order to list again stays in force. */
+	first_list_again(sim.first_list);
+	commit_fail(sim.commit);
+	CHECK(role_is_passive(&sim));
+	sim_run(3000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	end();
+}
+
 int
 main(void)
 {
@@ -521,5 +564,6 @@ main(void)
 	test_renamed_centre();
 	test_nats_waits();
 	test_rest_again();
+	test_rolled_back();
 	return check_done();
 }

@@ -59,12 +59,23 @@ chunk_ask(struct backfill *b)
 	range_send(b, b->at, b->chunk_to);
 }
 
+/*
+ * The backfill is over.  Late records of a cancelled one by REST were held while
+ * this one published by NATS: they are listed and sent.
+ */
+static void
+idle(struct backfill *b)
+{
+	b->step = BACKFILL_IDLE;
+	if (release_waiting(b) > 0)
+		backfill_held(b);
+}
+
 void
 backfill_finish(struct backfill *b)
 {
 	char text[128];
 
-	b->step = BACKFILL_IDLE;
 	if (b->look) {
 		snprintf(text, sizeof(text),
 		    "%llu ended runs in accounting, %u "
@@ -75,6 +86,7 @@ backfill_finish(struct backfill *b)
 	}
 	b->active = 0;
 	nats_policy(b);
+	idle(b);
 	state_save(b);
 	log_notice("backfill of %s is done: %llu runs, %llu of them new, %llu "
 		   "%s",
@@ -400,7 +412,7 @@ end_early(struct backfill *b, char *text, size_t size)
 	range_send(b, 0, 0);
 	/* Its end may come in the list step of the next command. */
 	b->stale = b->job_list.busy;
-	b->step = BACKFILL_IDLE;
+	idle(b);
 	state_save(b);
 	commit_now(b->s->commit);
 	snprintf(text, size,

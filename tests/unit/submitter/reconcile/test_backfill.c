@@ -1133,6 +1133,41 @@ test_late_nats(void)
 	end();
 }
 
+/*
+ * A late record of a cancelled backfill by REST is held while one by NATS is
+ * under way: it is listed in cc-backend when this one is done or cancelled.
+ */
+static void
+test_late_rest(int cancelled)
+{
+	struct ctl_request req = { 0 };
+	struct ctl_request cancel = { .flags = CTL_FLAG_CANCEL };
+	int64_t id;
+
+	nats_begin(1);
+	run_done(&nats_row, 0);
+	req.a = base;
+	req.b = NATS_UNTIL;
+	backfill_ctl(sim.backfill, 1, &req);
+	backfill_ctl(sim.backfill, 2, &cancel);
+	CHECK_INT(record(&nats_row, JOB_BACKFILL, &id), PUT_HELD);
+	backfill_record(sim.backfill, PUT_HELD);
+	sim_told();
+	CHECK(strstr(nats_command(0), "ok: begun") != NULL);
+	accounting_complete();
+	sim_run(5000);
+	CHECK(!sim.backfill->job_list.busy);
+	if (cancelled)
+		backfill_ctl(sim.backfill, 3, &cancel);
+	else
+		nats_read();
+	sim_run(10000);
+	CHECK(!sim.backfill->active);
+	CHECK_INT(run_of(1, base + 1000).state[DEST_REST], BACKFILL_HELD);
+	CHECK(sim.backfill->job_list.busy);
+	end();
+}
+
 /* The disk refuses the commit: the walk begins again. */
 static void
 test_nats_rolled_back(void)
@@ -1290,6 +1325,8 @@ main(void)
 	test_cluster_gone_dry();
 	test_dry_limit();
 	test_late_nats();
+	test_late_rest(0);
+	test_late_rest(1);
 	test_cancelled_dryrun();
 	test_cancelled_between_lists();
 	test_other_cluster();

@@ -18,11 +18,53 @@
 /* ms; longest wait for a flush, and for the next answer */
 #define CONFIRM_MS 5000
 
+/*
+ * The broker reports a subject that is not permitted before it answers the flush.
+ * libnats keeps the last report, and no answer follows.  It says nothing about
+ * other subjects: records of other clusters, states of nodes, questions of the
+ * centre and their answers.
+ */
+static int
+is_denied(natsConnection *nc, const char *subject)
+{
+	char quoted[STREAM_NAME_MAX + 72];
+	const char *text = NULL;
+
+	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED ||
+	    text == NULL)
+		return 0;
+	snprintf(quoted, sizeof(quoted), "\"%s", subject);
+	return strstr(text, quoted) != NULL;
+}
+
+/*
+ * libnats does not wait for the broker's answer to a subscription.  Without this one
+ * no record is ever acknowledged, and a permission that the broker gets later makes
+ * none: the connection fails, and the next one subscribes again.
+ */
+static natsStatus
+acks_subscribe(struct nats_session *ns, natsConnection *nc)
+{
+	char subject[sizeof(ns->inbox) + 8];
+	natsStatus s;
+
+	snprintf(subject, sizeof(subject), "%s.*", ns->inbox);
+	s = natsConnection_SubscribeSync(&ns->acks, nc, subject);
+	if (s == NATS_OK)
+		s = natsConnection_FlushTimeout(nc, CONFIRM_MS);
+	if (s == NATS_OK && is_denied(nc, ns->inbox))
+		s = NATS_NOT_PERMITTED;
+	if (s != NATS_OK) {
+		natsSubscription_Destroy(ns->acks);
+		ns->acks = NULL;
+	}
+	return s;
+}
+
 natsStatus
 nats_records_begin(struct nats_session *ns, natsConnection *nc,
     const char *prefix)
 {
-	char subject[sizeof(ns->inbox) + 8];
 	natsInbox *unique = NULL;
 	natsStatus s = natsInbox_Create(&unique);
 
@@ -32,8 +74,7 @@ nats_records_begin(struct nats_session *ns, natsConnection *nc,
 	snprintf(ns->inbox, sizeof(ns->inbox), "%s%s", prefix,
 	    strchr(unique, '.'));
 	natsInbox_Destroy(unique);
-	snprintf(subject, sizeof(subject), "%s.*", ns->inbox);
-	return natsConnection_SubscribeSync(&ns->acks, nc, subject);
+	return acks_subscribe(ns, nc);
 }
 
 static void
@@ -213,25 +254,6 @@ answers_read(struct nats_session *ns, struct nats_items *batch, unsigned left)
 	return left == 0 ? missing : 0;
 }
 
-/*
- * The broker reports a subject that is not permitted before it answers the flush.
- * libnats keeps the last report, and no answer follows.  It says nothing about
- * other subjects: records of other clusters, states of nodes, questions of the
- * centre and their answers.
- */
-static int
-is_denied(natsConnection *nc, const char *subject)
-{
-	char quoted[STREAM_NAME_MAX + 4];
-	const char *text = NULL;
-
-	if (natsConnection_GetLastError(nc, &text) != NATS_NOT_PERMITTED ||
-	    text == NULL)
-		return 0;
-	snprintf(quoted, sizeof(quoted), "\"%s", subject);
-	return strstr(text, quoted) != NULL;
-}
-
 static int
 is_item_denied(const struct nats_session *ns, const struct nats_item *item)
 {
@@ -326,6 +348,12 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 		return TROUBLE_AWAY;
 	}
 	missing = answers_read(ns, batch, left);
+	/* A reload of the broker has ended the subscription. */
+	if (is_denied(ns->nc, ns->inbox)) {
+		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
+		rest_end(batch, NATS_AWAY, why);
+		return TROUBLE_DENIED;
+	}
 	foreign_end(batch);
 	if (missing > 0)
 		rest_end(batch, NATS_NO_STREAM, "no stream has the subject");

@@ -45,7 +45,8 @@ enum mode {
 	MODE_IN_PROCESS,     /* the same as an error (2.11) */
 	MODE_BOTH_STREAMS,   /* another stream answers first */
 	MODE_OTHER_STREAM,   /* the stream that answers is not the centre's */
-	MODE_NO_ASKS	     /* cc.ask.* and answers are not permitted */
+	MODE_NO_ASKS,	     /* cc.ask.* and answers are not permitted */
+	MODE_NO_INBOX /* permissions violation for the acknowledgements */
 };
 
 static struct event_base *base;
@@ -61,6 +62,8 @@ static int stream_max = -1; /* max_msg_size of the stream */
 static char login[1024], message[4096], header[256];
 static char sid[16]; /* subscription of libnats' inbox */
 static char subject_seen[128], reply_seen[128];
+static char inbox[128];		 /* subject of the last other subscription */
+static unsigned rejected;	 /* of these */
 static char ask_sid[16];	 /* subscription to questions */
 static struct bufferevent *peer; /* the last connection */
 static unsigned answers;	 /* published to a question */
@@ -261,6 +264,15 @@ read_message(struct bufferevent *bev, const char *line, size_t line_len)
 }
 
 static void
+inbox_reject(struct bufferevent *bev)
+{
+	rejected++;
+	evbuffer_add_printf(bufferevent_get_output(bev),
+	    "-ERR 'Permissions Violation for Subscription to \"%s\"'\r\n",
+	    inbox);
+}
+
+static void
 on_line(struct bufferevent *bev, const char *line)
 {
 	struct evbuffer *out = bufferevent_get_output(bev);
@@ -280,8 +292,13 @@ on_line(struct bufferevent *bev, const char *line)
 			evbuffer_add_printf(out,
 			    "-ERR 'Permissions Violation for Subscription to "
 			    "\"cc.ask.beta\"'\r\n");
-	} else if (strncmp(line, "SUB ", 4) == 0)
+	} else if (strncmp(line, "SUB ", 4) == 0) {
 		snprintf(sid, sizeof(sid), "%s", strrchr(line, ' ') + 1);
+		snprintf(inbox, sizeof(inbox), "%.*s",
+		    (int)strcspn(line + 4, " "), line + 4);
+		if (mode == MODE_NO_INBOX)
+			inbox_reject(bev);
+	}
 }
 
 static void
@@ -808,6 +825,29 @@ check_asks(void)
 	CHECK_INT(up, 1);
 }
 
+/* Without its subscription no record is acknowledged: a new connection makes it. */
+static void
+check_inbox(void)
+{
+	use_stream("[\"beta\"]", MODE_NO_INBOX);
+	wait_up(0);
+	wait_for(&rejected, 1);
+	CHECK_INT(record("beta", 94, 0), -1);
+	/* The broker gets the permission. */
+	mode = MODE_ACCEPT;
+	wait_up(1);
+	CHECK_INT(record_result("beta", 94, 0), NATS_SENT);
+	/* A reload of the broker takes it away, and gives it back. */
+	mode = MODE_SILENT;
+	inbox_reject(peer);
+	CHECK_INT(record_result("beta", 95, 0), NATS_AWAY);
+	wait_up(0);
+	CHECK(strstr(why, "Permissions Violation for Subscription") != NULL);
+	mode = MODE_ACCEPT;
+	wait_up(1);
+	CHECK_INT(record_result("beta", 95, 0), NATS_SENT);
+}
+
 static int
 nodes(const char *cluster, const char *text)
 {
@@ -893,6 +933,7 @@ main(void)
 	check_records();
 	check_nodes();
 	check_asks();
+	check_inbox();
 	nats_free(nats);
 	resolver_free(names);
 	payload_free(payload);

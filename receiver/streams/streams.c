@@ -221,14 +221,30 @@ streams_conf(struct streams *t, const char *clusters,
 	start_all(t);
 }
 
+/*
+ * A stream that this centre does not read has no problem here: the standby must not
+ * report one, and a lost connection has a problem of its own.  The next start finds
+ * again what still exists.
+ */
+static void
+problems_forget(struct streams *t)
+{
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		t->list[i]->problem[0] = t->list[i]->wrong[0] = '\0';
+}
+
 void
 streams_link(struct streams *t, int up)
 {
 	t->up = up;
-	if (up)
+	if (up) {
 		start_all(t);
-	else
-		halt_all(t);
+		return;
+	}
+	halt_all(t);
+	problems_forget(t);
 }
 
 void

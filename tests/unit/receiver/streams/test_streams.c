@@ -1080,6 +1080,28 @@ test_api_errors(void)
 	stop(t);
 }
 
+/* The standby has no problem of a stream; it is found again when it is read. */
+static void
+test_problem_of_standby(void)
+{
+	struct streams *t = start();
+
+	up = 1;
+	streams_link(t, 1);
+	streams_begin(t);
+	status(t, next("$JS.API.STREAM.INFO"), 503, "No Responders");
+	CHECK(strstr(status_of(t).problem, "not available") != NULL);
+	streams_link(t, 0);
+	CHECK_STR(status_of(t).problem, "");
+	snprintf(t->list[0]->wrong, sizeof(t->list[0]->wrong), LIMITS_KEPT);
+	streams_link(t, 0);
+	CHECK_STR(status_of(t).problem, "");
+	streams_link(t, 1);
+	status(t, next("$JS.API.STREAM.INFO"), 503, "No Responders");
+	CHECK(strstr(status_of(t).problem, "not available") != NULL);
+	stop(t);
+}
+
 /* A broker does not answer what the login is not permitted to ask. */
 static void
 test_no_answer(void)
@@ -1293,6 +1315,7 @@ main(void)
 	test_bytes_used();
 	test_consumer_lost();
 	test_api_errors();
+	test_problem_of_standby();
 	test_no_answer();
 	test_fair();
 	test_conf();

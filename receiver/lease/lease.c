@@ -176,7 +176,8 @@ entry_write(struct lease *l, int64_t now)
 		value_send(l, &value, now);
 		return;
 	}
-	if (l->since == 0)
+	/* An attempt that failed has left its time. */
+	if (l->since == 0 || l->until == 0)
 		l->since = l->ops->epoch(l->arg);
 	value.since = l->since;
 	/*

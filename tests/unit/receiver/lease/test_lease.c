@@ -62,10 +62,13 @@ hand_until(int64_t until, void *arg)
 	did.until = until;
 }
 
+#define EPOCH 1700000000
+static int64_t epoch = EPOCH;
+
 static int64_t
 hand_epoch(void *arg)
 {
-	return 1700000000;
+	return epoch;
 }
 
 static void
@@ -345,6 +348,39 @@ test_times(void)
 	CHECK_INT(l.step, LEASE_READS);
 	lease_read(&l, &e, 9000);
 	CHECK_INT(lease_wait(&l), LEASE_MS_MAX + 25000);
+}
+
+/* The lease is held since the attempt that succeeded, not since the first one. */
+static void
+test_since(void)
+{
+	struct lease l;
+	struct lease_entry e = entry_of(5, 8, 100);
+
+	by_hand(&l);
+	e.value.state = LEASE_RELEASED;
+	lease_read(&l, &e, 1020);
+	CHECK_INT(did.writes, 1);
+	CHECK_INT(did.value.since, EPOCH);
+	lease_refused(&l, 1030);
+	e = entry_of(6, 9, 1);
+	lease_read(&l, &e, 1040);
+	CHECK_INT(l.step, LEASE_WAITS);
+	lease_timer(&l, lease_next(&l));
+	e.seq++;
+	e.value.state = LEASE_RELEASED;
+	epoch = EPOCH + 3600;
+	lease_read(&l, &e, l.next - 10);
+	CHECK_INT(did.writes, 2);
+	CHECK_INT(did.value.since, EPOCH + 3600);
+	/* it is renewed with the same time */
+	lease_written(&l, 8, l.next - 10);
+	epoch++;
+	lease_timer(&l, lease_next(&l));
+	CHECK_INT(did.writes, 3);
+	CHECK_INT(did.value.since, EPOCH + 3600);
+	CHECK_INT(l.since, EPOCH + 3600);
+	epoch = EPOCH;
 }
 
 /* A shorter lease: what others see next is not shorter than the own time. */
@@ -1113,6 +1149,7 @@ main(void)
 	test_adopted();
 	test_adopted_long();
 	test_times();
+	test_since();
 	test_shorter();
 	test_inconsistent();
 	test_claim();

@@ -13,6 +13,14 @@
 #define LABELS_MAX 256 /* bytes with the NUL */
 #define STATE_MAX  512
 
+/*
+ * Items of PROBLEM_STREAM that belong to no single cluster.  The supervisor finds the
+ * begin of a problem by kind and item.  Only the last two of 256 clusters have the
+ * same numbers; then only the begin can be that of the other problem.
+ */
+#define ITEM_STATES UINT8_MAX
+#define ITEM_LEASE  (UINT8_MAX - 1)
+
 static const char *
 state_of(const struct stream_status *st, char *buf, size_t size)
 {
@@ -240,9 +248,8 @@ states_problem(struct summary *to, const struct streams *states)
 		if (!st.ready && st.problem[0] != '\0' && n++ == 0)
 			snprintf(first, sizeof(first), "cluster %.64s: %.180s",
 			    st.cluster, st.problem);
-	/* The number of the item: no cluster's stream has it. */
 	if (n > 0)
-		summary_add(to, PROBLEM_STREAM, UINT8_MAX, 0,
+		summary_add(to, PROBLEM_STREAM, ITEM_STATES, 0,
 		    "the states of the nodes of %u cluster%s are not read; %s",
 		    n, n == 1 ? "" : "s", first);
 }
@@ -258,7 +265,7 @@ report_summary(struct worker *w, struct summary *to)
 
 	bucket_status(v->lease, &lease);
 	if (v->active_only && lease.problem[0] != '\0')
-		summary_add(to, PROBLEM_STREAM, 0, 0,
+		summary_add(to, PROBLEM_STREAM, ITEM_LEASE, 0,
 		    "the lease of the active centre cannot be renewed: %.200s",
 		    lease.problem);
 	link_status(v->link, &broker);

@@ -161,6 +161,30 @@ test_states(void)
 	    "it is sealed and accepts no message");
 }
 
+/* The supervisor knows a problem by its kind and item: no two have the same. */
+static void
+test_items(void)
+{
+	struct summary to = { .n = 0 };
+	unsigned i, k;
+
+	begin();
+	receiver.active_only = 1;
+	lease.problem = "no answer";
+	for (i = 0; i < CLUSTERS; i++) {
+		of_runs[i].ready = of_states[i].ready = 0;
+		of_runs[i].problem = of_states[i].problem = "it is sealed";
+	}
+	report_summary(&worker, &to);
+	CHECK_INT(to.n, CLUSTERS + 2);
+	for (i = 0; i < to.n; i++)
+		for (k = 0; k < i; k++)
+			CHECK(to.problems[i].kind != to.problems[k].kind ||
+			    to.problems[i].item != to.problems[k].item);
+	lease.problem = "";
+	receiver.active_only = 0;
+}
+
 static void
 check_lease_row(const char *row)
 {
@@ -195,5 +219,6 @@ main(void)
 	test_lease();
 	test_runs();
 	test_states();
+	test_items();
 	return check_done();
 }

@@ -333,25 +333,39 @@ message_new(struct stream *st, const struct api_ack *ack,
 	}
 }
 
+/*
+ * Messages from first to last do not exist.  Those that are read again were read
+ * before: nothing is lost with them.
+ */
+static void
+deleted_note(struct stream *st, uint64_t first, uint64_t last)
+{
+	if (first <= st->again)
+		first = st->again + 1;
+	if (first > last)
+		return;
+	st->expired += last - first + 1;
+	snprintf(st->loss, sizeof(st->loss),
+	    "%" PRIu64 " messages were deleted before they were read",
+	    st->expired);
+	log_errorx("stream %s: messages %llu to %llu were deleted "
+		   "before they were read; their runs are in the spool "
+		   "of cluster %s or in its accounting",
+	    st->name, (unsigned long long)first, (unsigned long long)last,
+	    st->cluster);
+}
+
 /* Messages before this one did not arrive. */
 static void
 gap_found(struct stream *st, const struct api_ack *ack,
     const struct link_message *m)
 {
-	uint64_t first = st->window.highest + 1;
+	uint64_t first = st->window.highest + 1, last = ack->sequence - 1;
 	char why[160];
 
 	if (++st->gap_times > GAP_TRIES &&
-	    window_skip(&st->window, ack->sequence - 1) == 0) {
-		st->expired += ack->sequence - first;
-		snprintf(st->loss, sizeof(st->loss),
-		    "%" PRIu64 " messages were deleted before they were read",
-		    st->expired);
-		log_errorx("stream %s: messages %llu to %llu were deleted "
-			   "before they were read; their runs are in the spool "
-			   "of cluster %s or in its accounting",
-		    st->name, (unsigned long long)first,
-		    (unsigned long long)ack->sequence - 1, st->cluster);
+	    window_skip(&st->window, last) == 0) {
+		deleted_note(st, first, last);
 		message_new(st, ack, m);
 		return;
 	}

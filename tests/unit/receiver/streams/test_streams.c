@@ -821,6 +821,9 @@ test_read_again(void)
 	one(t, 52);
 	CHECK_INT(n_got, 1);
 	CHECK_STR(status_of(t).problem, "");
+	/* the numbers of the gap were read before */
+	CHECK_INT(status_of(t).expired, 0);
+	CHECK_STR(status_of(t).loss, "");
 	for (i = 53; i <= 101; i++)
 		one(t, i);
 	CHECK_INT(n_positions, 1);
@@ -848,6 +851,26 @@ test_read_again(void)
 	for (i = 37; i <= 90; i++)
 		one(t, i);
 	CHECK_INT(n_got, 54);
+	stop(t);
+}
+
+/* A gap begins in the messages that are read again: the others are lost. */
+static void
+test_gap_from_again(void)
+{
+	struct streams *t = started(100, 90, 200, "\"opt_start_seq\":90,");
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		one(t, 104);
+		CHECK_INT(n_got, 0);
+		retry(t);
+		read_from(t, 90, 200, "\"opt_start_seq\":90,");
+	}
+	one(t, 104);
+	CHECK_INT(n_got, 1);
+	CHECK_INT(position, 104);
+	CHECK_INT(status_of(t).expired, 3);
 	stop(t);
 }
 
@@ -1307,6 +1330,7 @@ main(void)
 	test_other_stream();
 	test_gap();
 	test_read_again();
+	test_gap_from_again();
 	test_submitter_lost();
 	test_connection_lost();
 	test_pause();

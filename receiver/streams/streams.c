@@ -20,6 +20,9 @@
 #define ON_HOLD \
 	"its runs fill its share of the spool, its messages wait in the " \
 	"stream: see `cc-slurm-adapterctl queue`, or raise spoolMaxBytes"
+#define NEWER_WAIT \
+	"messages of a newer version wait, the others wait behind them: " \
+	"upgrade the centre"
 
 void
 stream_timer(struct stream *st, int ms)
@@ -399,6 +402,27 @@ streams_is_current(const struct streams *t, const char *cluster)
 	    st->window.held == 0 && !t->paused;
 }
 
+/*
+ * Until the centre is upgraded, no message behind the held ones is fetched.  The short
+ * waits for acknowledgements and for the budget are not meant.
+ */
+static int
+newer_wait(const struct stream *st)
+{
+	return st->step == STEP_READ &&
+	    (st->window.held >= ACK_PENDING || window_room(&st->window) == 0);
+}
+
+static const char *
+problem_of(const struct stream *st)
+{
+	if (st->problem[0] != '\0')
+		return st->problem;
+	if (st->on_hold)
+		return ON_HOLD;
+	return newer_wait(st) ? NEWER_WAIT : st->wrong;
+}
+
 int
 streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 {
@@ -409,11 +433,9 @@ streams_status(const struct streams *t, unsigned i, struct stream_status *to)
 	st = t->list[i];
 	to->cluster = st->cluster;
 	to->stream = st->name;
-	to->problem = st->problem[0] != '\0' ? st->problem :
-	    st->on_hold			     ? ON_HOLD :
-					       st->wrong;
+	to->problem = problem_of(st);
 	to->loss = st->loss;
-	to->ready = st->step == STEP_READ && !st->on_hold;
+	to->ready = st->step == STEP_READ && !st->on_hold && !newer_wait(st);
 	to->taken = stream_read_up_to(st);
 	to->waiting = st->waiting;
 	to->unacked = st->unacked;

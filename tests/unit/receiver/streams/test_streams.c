@@ -392,7 +392,9 @@ test_newer_many(void)
 	for (i = 1; i < ACK_PENDING; i++) {
 		hold = i;
 		one(t, i);
+		CHECK(status_of(t).ready);
 	}
+	CHECK_STR(status_of(t).problem, "");
 	CHECK(next("$JS.API.CONSUMER.MSG.NEXT") != NULL);
 	seen = n_sent;
 	hold = ACK_PENDING;
@@ -400,6 +402,11 @@ test_newer_many(void)
 	CHECK(next("$JS.API.CONSUMER.MSG.NEXT") == NULL);
 	CHECK_INT(t->list[0]->use.messages, 0);
 	CHECK_INT(status_of(t).held, ACK_PENDING);
+	CHECK(!status_of(t).ready);
+	CHECK(strstr(status_of(t).problem, "newer version") != NULL);
+	/* not of a standby */
+	streams_link(t, 0);
+	CHECK_STR(status_of(t).problem, "");
 	stop(t);
 }
 
@@ -413,6 +420,7 @@ test_window_end(void)
 
 	hold = 1;
 	for (i = 1; i <= WINDOW_MAX; i++) {
+		CHECK(status_of(t).ready);
 		CHECK(st->pull.messages > 0);
 		CHECK(i - 1 + st->pull.messages <= WINDOW_MAX);
 		message(t, i, 1, 5000);
@@ -422,6 +430,8 @@ test_window_end(void)
 	CHECK_INT(st->pull.messages, 0);
 	CHECK_INT(status_of(t).held, 1);
 	CHECK_INT(status_of(t).taken, 0);
+	CHECK(!status_of(t).ready);
+	CHECK(strstr(status_of(t).problem, "newer version") != NULL);
 	stop(t);
 }
 

@@ -74,7 +74,8 @@ on_lease_until(int64_t until, void *arg)
 	int active = bucket_until(v->lease) != 0;
 
 	(void)until;
-	if (active != v->active)
+	/* A reload without activeOnly ends the lease, and the centre sends. */
+	if (v->active_only && active != v->active)
 		log_notice("%s",
 		    active ? "this centre is active: it has the lease" :
 			     "this centre is not active: it has no lease");

@@ -3,10 +3,12 @@
 if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
 	test_receiver_intake test_asks test_lease test_lease_json \
-	test_bucket test_check_lease test_orders test_release test_report
+	test_bucket test_check_lease test_orders test_release test_report \
+	test_active
 TESTS += test_window test_budget test_api test_streams test_receiver_intake \
 	test_asks test_lease test_lease_json test_bucket test_check_lease \
-	test_orders test_release test_report
+	test_orders test_release test_report \
+	test_active
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -66,3 +68,11 @@ test_release_LDADD = receiver/libreceiver.a $(COMMON_LIBS)
 test_report_SOURCES = tests/unit/receiver/test_report.c
 test_report_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_report_LDADD = receiver/libreceiver.a $(COMMON_LIBS)
+
+# It includes receiver/main.c, and has its own link to NATS.
+test_active_SOURCES = tests/unit/receiver/test_active.c
+test_active_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_active_LDADD = receiver/libreceiver.a receiver/intake/libintake.a \
+	receiver/asks/libasks.a receiver/streams/libstreams.a \
+	receiver/lease/liblease.a receiver/base/libbase.a $(WORKER_LIBS) \
+	$(COMMON_NATS_LIBS)

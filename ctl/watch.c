@@ -76,7 +76,11 @@ ask(const struct ctl_args *args, unsigned verb, struct ctl_reply *reply,
 	if (reply->status == CTL_OK)
 		return 0;
 	snprintf(s->reason, sizeof(s->reason), "%s", reply->text);
-	return reply->status == CTL_DENIED ? -1 : 0;
+	/* The status has rows also when processes do not answer. */
+	return reply->status == CTL_DENIED ||
+		(verb == CTL_STATUS && reply->n == 0) ?
+	    -1 :
+	    0;
 }
 
 static void

@@ -424,9 +424,11 @@ slice_end(struct accounting *l)
 		return;
 	}
 	parts_read(l);
+	/* A short poll says nothing about the length that slurmdbd can answer. */
+	if (l->slice_to - l->range.at >= l->slice)
+		slice_grow(l);
 	l->range.at = l->slice_to;
 	l->range.tries = 0;
-	slice_grow(l);
 	slice_prove(l);
 }
 

@@ -374,31 +374,45 @@ on_host(const char *name, void *arg)
 	return hosts_shape(arg, name) != NULL ? 0 : -1;
 }
 
-/*
- * Is there an unknown host of the jobs that are CONFIGURING, or of the others?
- * Its shape would be missing in the record.
- */
+/* Has the job an unknown host?  Its shape would be missing in the record. */
+static int
+lacks_host(const struct details *d, const struct detail_result *r)
+{
+	struct span s = details_line(d, r), nodes;
+
+	/* slurmctld does not know this job. */
+	if (s.n == 0)
+		return 0;
+	nodes = token_value(&s, " NodeList=");
+	return nodes.n > 0 && !span_is(nodes, "(null)") &&
+	    hostlist_each(nodes, on_host, d->c->hosts) == -1;
+}
+
+/* Is there an unknown host of the jobs that are CONFIGURING, or of the others? */
 static int
 host_is_missing(const struct details *d, int configuring)
 {
 	const struct detail_result *r;
-	struct span s, nodes;
 	size_t i;
 
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
-		if ((r->phase == PHASE_CONFIGURING) != configuring)
-			continue;
-		s = details_line(d, r);
-		/* slurmctld does not know this job. */
-		if (s.n == 0)
-			continue;
-		nodes = token_value(&s, " NodeList=");
-		if (nodes.n > 0 && !span_is(nodes, "(null)") &&
-		    hostlist_each(nodes, on_host, d->c->hosts) == -1)
+		if ((r->phase == PHASE_CONFIGURING) == configuring &&
+		    lacks_host(d, r))
 			return 1;
 	}
 	return 0;
+}
+
+/* A record without shapes would not be repaired; the other jobs do not wait. */
+static void
+hosts_wait(struct details *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->n; i++)
+		if (lacks_host(d, &d->results[i]))
+			details_result_drop(&d->results[i], DETAIL_LATER);
 }
 
 static int
@@ -427,12 +441,11 @@ on_hosts(void *arg, int failed)
 {
 	struct details *d = arg;
 
-	/* A record without shapes would not be repaired. */
-	if (failed && d->hosts_fails++ < HOSTS_FAILS_MAX) {
-		details_finish(d, 0);
-		return;
-	}
-	d->hosts_fails = 0;
+	if (failed && d->hosts_fails < HOSTS_FAILS_MAX) {
+		d->hosts_fails++;
+		hosts_wait(d);
+	} else
+		d->hosts_fails = 0;
 	d->hosts_failed = failed;
 	/* Jobs of the other kind, which are not in d, keep their time. */
 	if (host_is_missing(d, 0))

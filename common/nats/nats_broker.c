@@ -98,7 +98,7 @@ failed(struct nats_broker *b, enum nats_trouble trouble, const char *why)
 	if (was_up || strcmp(logged, b->why) != 0)
 		log_warnx("NATS: not connected: %s; %s", b->why,
 		    trouble == TROUBLE_DENIED ?
-			"check the login and its permission to publish" :
+			"check the login and its permissions" :
 			"attempts continue");
 	if (was_up && clock_ms() - b->up_at >= GOOD_MS)
 		b->rounds = 0;

@@ -463,7 +463,9 @@ request_follows(const struct breaker *g)
 void
 breaker_no_request(struct breaker *g)
 {
-	if (g->state == BREAKER_HALF_OPEN && !request_follows(g))
+	/* Several runs without a good answer: cc-backend does not work. */
+	if (g->state == BREAKER_HALF_OPEN && waiting_runs(g) <= 1 &&
+	    !request_follows(g))
 		breaker_good(g);
 }
 
@@ -475,7 +477,8 @@ breaker_half(struct breaker *g)
 	} else {
 		g->state = BREAKER_HALF_OPEN;
 		wake(g->s, WAKE_DELIVERY);
-		breaker_no_request(g);
+		if (!request_follows(g))
+			breaker_good(g);
 	}
 	/* A comparison whose list fails would be repeated at once. */
 	if ((g->state == BREAKER_UP || g->state == BREAKER_HALF_OPEN) &&

@@ -38,7 +38,8 @@ int breaker_is_up(const struct breaker *g);
 void breaker_result(struct breaker *g, const struct result *v, unsigned tries);
 /*
  * No request for a row is under way, and all that were due are made: the end of
- * an outage does not wait for a row that is due later or does not exist any more.
+ * an outage does not wait for the only row, which is due later, or for one that does
+ * not exist any more.
  */
 void breaker_no_request(struct breaker *g);
 /* As breaker_result() for a request that was made for no row. */

@@ -77,6 +77,14 @@ nats_records_begin(struct nats_session *ns, natsConnection *nc,
 	return acks_subscribe(ns, nc);
 }
 
+void
+nats_acks_denied(const struct nats_conf *conf, char *why, size_t size)
+{
+	snprintf(why, size,
+	    "the broker does not permit the subscription to %.100s.>",
+	    conf->inbox);
+}
+
 static void
 item_end(struct nats_item *item, enum nats_result result, const char *why)
 {
@@ -350,7 +358,7 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 	missing = answers_read(ns, batch, left);
 	/* A reload of the broker has ended the subscription. */
 	if (is_denied(ns->nc, ns->inbox)) {
-		nats_error_text(ns->nc, NATS_NOT_PERMITTED, why, size);
+		nats_acks_denied(ns->conf, why, size);
 		rest_end(batch, NATS_AWAY, why);
 		return TROUBLE_DENIED;
 	}

@@ -12,6 +12,11 @@
 /* Subscribes to the answers, below prefix.  Returns NATS_OK or an error. */
 natsStatus nats_records_begin(struct nats_session *ns, natsConnection *nc,
     const char *prefix);
+/*
+ * The reason when the broker does not permit that subscription: equal for each
+ * attempt, as the broker's own text is not.
+ */
+void nats_acks_denied(const struct nats_conf *conf, char *why, size_t size);
 /* As nats_publish().  A stream that refuses does not end the connection. */
 enum nats_trouble nats_records_publish(struct nats_session *ns,
     struct nats_items *batch, char *why, size_t size);

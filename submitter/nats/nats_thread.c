@@ -189,7 +189,11 @@ connection_begin(struct nats_thread *nt, struct nats_target *t, char *why,
 	else if (s != NATS_OK)
 		return s;
 	if (s != NATS_OK) {
-		nats_error_text(nc, s, text, sizeof(text));
+		/* Of the subscriptions, only that of the records is checked. */
+		if (s == NATS_NOT_PERMITTED)
+			nats_acks_denied(t->conf, text, sizeof(text));
+		else
+			nats_error_text(nc, s, text, sizeof(text));
 		snprintf(why, size, "%.60s:%u: %s", t->server.host,
 		    t->server.port, text);
 		nats_asks_end(&nt->session);

@@ -201,11 +201,11 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 	done = spool_is_done(sp, &run->key);
 	if (spool_release_backfill(sp, run) == -1)
 		return -1;
-	if (done || b->nats) {
+	if (done || is_by_nats(b)) {
 		b->restored++;
 		state_save(b);
 	}
-	if (done && !b->nats)
+	if (done && !is_by_nats(b))
 		log_info("%s is delivered, but cc-backend lacks it: it is sent "
 			 "again",
 		    run_key_text(&run->key));

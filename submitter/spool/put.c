@@ -511,7 +511,7 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 	struct spool_run before = *run;
 	struct job old;
 	int had_end = run->end != 0, live = (job->flags & JOB_LIVE) != 0;
-	int changed, had_script;
+	int changed, had_script = 0;
 	int moved = run->key.start != job->key.start &&
 	    run->alias != job->key.start;
 	int lost = (run->flags & RUN_MISSING_IN_BACKEND) != 0;

@@ -875,6 +875,32 @@ test_poll_timeout(void)
 	CHECK(asked_time("-E uts") >= -2 * DAY);
 }
 
+/* Short polls between the slices of a backfill do not lengthen these again. */
+static void
+test_backfill_timeout(void)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 4; i++) {
+		acct_poll(acct, 0);
+		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+		sim_pass(60);
+	}
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 30 * DAY, SIM_EPOCH - DAY, 0),
+	    0);
+	CHECK_TO(-29 * DAY);
+	acct_poll(acct, 0);
+	sim_answer_late("sacct");
+	sim_pass(130);
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	if (asked_time("-S uts") > -DAY)
+		sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_FROM(-30 * DAY);
+	CHECK_TO(-30 * DAY + DAY / 2);
+}
+
 static void
 test_max_span(void)
 {
@@ -2416,6 +2442,7 @@ main(void)
 	test_slice_too_wide();
 	test_slice_timeout();
 	test_poll_timeout();
+	test_backfill_timeout();
 	test_max_span();
 	test_by_id();
 	test_old_end_of_resized();

@@ -842,7 +842,8 @@ check_inbox(void)
 	inbox_reject(peer);
 	CHECK_INT(record_result("beta", 95, 0), NATS_AWAY);
 	wait_up(0);
-	CHECK(strstr(why, "Permissions Violation for Subscription") != NULL);
+	CHECK(strstr(why,
+		  "does not permit the subscription to _INBOX_beta.>") != NULL);
 	mode = MODE_ACCEPT;
 	wait_up(1);
 	CHECK_INT(record_result("beta", 95, 0), NATS_SENT);

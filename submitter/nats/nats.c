@@ -341,6 +341,12 @@ nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
 	n->ask_arg = arg;
 }
 
+void
+nats_asks_again(struct nats *n)
+{
+	nats_thread_asks_again(n->thread);
+}
+
 int
 nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 {

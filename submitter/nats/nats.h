@@ -82,6 +82,11 @@ int nats_send_record(struct nats *n, struct job *job, int64_t again,
 /* Sets the function for questions of the centre; without it they are dropped. */
 void nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg);
 /*
+ * Subscribes to the questions again.  The broker says nothing when it gets the
+ * permission that a subscription lacked.
+ */
+void nats_asks_again(struct nats *n);
+/*
  * Publishes the answer to a question, without an acknowledgement.  Returns 0, or
  * -1 with errno as nats_send().
  */

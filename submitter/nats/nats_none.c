@@ -63,6 +63,11 @@ nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
 {
 }
 
+void
+nats_asks_again(struct nats *n)
+{
+}
+
 int
 nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 {

@@ -43,6 +43,7 @@ struct nats_thread {
 	struct nats_items out;
 	struct nats_target *target; /* owned; NULL = none */
 	int drop;		    /* close the connection */
+	int asks_again;		    /* subscribe to the questions again */
 	int quit;
 	int closed; /* libnats has closed the connection */
 	struct nats_state state;
@@ -298,6 +299,18 @@ take_batch(struct nats_thread *nt, struct nats_items *batch)
 	}
 }
 
+/* After an error the next call, or the next connection, subscribes. */
+static void
+asks_again(struct nats_thread *nt)
+{
+	struct nats_session *ns = &nt->session;
+
+	if (ns->nc == NULL || !ns->conf->records)
+		return;
+	nats_asks_end(ns);
+	(void)nats_asks_begin(ns, ns->nc, ns->conf, on_ask, nt);
+}
+
 /* Does one step.  The lock is held before and after.  0 = nothing to do. */
 static int
 step(struct nats_thread *nt)
@@ -323,6 +336,12 @@ step(struct nats_thread *nt)
 		nats_target_free(target);
 		pthread_mutex_lock(&nt->lock);
 		return 1;
+	}
+	if (nt->asks_again) {
+		nt->asks_again = 0;
+		pthread_mutex_unlock(&nt->lock);
+		asks_again(nt);
+		pthread_mutex_lock(&nt->lock);
 	}
 	if (STAILQ_EMPTY(&nt->in))
 		return 0;
@@ -461,6 +480,15 @@ nats_thread_disconnect(struct nats_thread *nt)
 	nt->drop = 1;
 	nt->state.state = NATS_LINK_DOWN;
 	nt->state.trouble = TROUBLE_NONE;
+	pthread_cond_signal(&nt->cond);
+	pthread_mutex_unlock(&nt->lock);
+}
+
+void
+nats_thread_asks_again(struct nats_thread *nt)
+{
+	pthread_mutex_lock(&nt->lock);
+	nt->asks_again = 1;
 	pthread_cond_signal(&nt->cond);
 	pthread_mutex_unlock(&nt->lock);
 }

@@ -53,6 +53,8 @@ void nats_thread_put(struct nats_thread *nt, struct nats_item *item);
  * beyond a few are dropped: the centre sends them again.
  */
 natsMsg *nats_thread_ask(struct nats_thread *nt);
+/* Subscribes to the questions again, when connected. */
+void nats_thread_asks_again(struct nats_thread *nt);
 /* Moves finished items to out, owned by the caller, and copies the state. */
 void nats_thread_take(struct nats_thread *nt, struct nats_items *out,
     struct nats_state *state);

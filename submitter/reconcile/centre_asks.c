@@ -34,6 +34,8 @@
 #define POLL_MS 10000
 /* ms between the beginnings of two backfills: each fills the stream */
 #define BACKFILL_MS 60000
+/* ms; a permission that the broker got later makes no subscription */
+#define SUBSCRIBE_MS 3600000
 /* questions that wait, one for each cluster; more clusters get an error */
 #define HELD_MAX 16
 /* of the numbers of lookups: those of the reconciliation count from 1 */
@@ -56,6 +58,7 @@ struct centre_asks {
 	struct submitter *s;
 	centre_explain_fn *explain;
 	struct event *timer;
+	struct event *subscribe;
 	struct question q;		/* a lookup */
 	enum asked runs[ASK_RUNS_MAX];	/* of q */
 	unsigned waiting;		/* of them ASKED_WAITS */
@@ -321,6 +324,16 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	timer_next(a);
 }
 
+static void
+on_subscribe(evutil_socket_t fd, short what, void *arg)
+{
+	struct centre_asks *a = arg;
+
+	if (a->s->nats != NULL)
+		nats_asks_again(a->s->nats);
+	timer_after(a->subscribe, SUBSCRIBE_MS);
+}
+
 /* The cluster that the subject names; 0, or -1 when it is none of ours. */
 static int
 cluster_of(const struct submitter *s, const char *subject,
@@ -487,5 +500,7 @@ centre_asks_new(struct submitter *s)
 
 	a->s = s;
 	a->timer = timer_new(s, on_timer, a);
+	a->subscribe = timer_new(s, on_subscribe, a);
+	timer_after(a->subscribe, SUBSCRIBE_MS);
 	return a;
 }

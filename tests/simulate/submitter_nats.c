@@ -216,6 +216,12 @@ nats_on_ask(struct nats *n, nats_ask_fn *fn, void *arg)
 	(void)arg;
 }
 
+void
+nats_asks_again(struct nats *n)
+{
+	(void)n;
+}
+
 int
 nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 {

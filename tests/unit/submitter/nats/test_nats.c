@@ -65,6 +65,7 @@ static char subject_seen[128], reply_seen[128];
 static char inbox[128];		 /* subject of the last other subscription */
 static unsigned rejected;	 /* of these */
 static char ask_sid[16];	 /* subscription to questions */
+static unsigned asks_subs;	 /* subscriptions to questions, ever made */
 static struct bufferevent *peer; /* the last connection */
 static unsigned answers;	 /* published to a question */
 
@@ -286,6 +287,7 @@ on_line(struct bufferevent *bev, const char *line)
 		evbuffer_add_printf(out, "PONG\r\n");
 	else if (strncmp(line, "SUB cc.ask.", 11) == 0) {
 		peer = bev;
+		asks_subs++;
 		snprintf(ask_sid, sizeof(ask_sid), "%s",
 		    strrchr(line, ' ') + 1);
 		if (mode == MODE_NO_ASKS)
@@ -822,6 +824,15 @@ check_asks(void)
 	wait_for(&answers, 2);
 	CHECK_INT(record_result("beta", 92, 0), NATS_SENT);
 	CHECK_INT(record_result("gamma", 93, 0), NATS_SENT);
+	CHECK_INT(up, 1);
+	/* The broker gets the permission: the connection stays. */
+	mode = MODE_ACCEPT;
+	i = asks_subs;
+	nats_asks_again(nats);
+	wait_for(&asks_subs, i + 2);
+	question_send("_R_.4", "{}", 2);
+	wait_for(&questions, 2 + BURST);
+	CHECK_STR(question_reply, "_R_.4");
 	CHECK_INT(up, 1);
 }
 

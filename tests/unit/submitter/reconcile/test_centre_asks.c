@@ -29,7 +29,7 @@ static struct centre_asks *asks;
 
 /* --- the simulated NATS --- */
 
-static unsigned n_answers, n_records;
+static unsigned n_answers, n_records, n_subscribed;
 static struct ask_answer answer;
 static char answered_to[64];
 static struct run_key published;
@@ -135,6 +135,13 @@ nats_answer(struct nats *n, const char *reply, const void *data, size_t len)
 	snprintf(answered_to, sizeof(answered_to), "%s", reply);
 	CHECK_INT(ask_answer_read(&answer, data, len, why, sizeof(why)), 0);
 	return 0;
+}
+
+void
+nats_asks_again(struct nats *n)
+{
+	(void)n;
+	n_subscribed++;
 }
 
 void
@@ -794,6 +801,21 @@ test_clusters_many(void)
 	end();
 }
 
+/* A permission that the broker got later is used within the hour. */
+static void
+test_subscribed(void)
+{
+	begin();
+	n_subscribed = 0;
+	pass(3599000);
+	CHECK_INT(n_subscribed, 0);
+	pass(1000);
+	CHECK_INT(n_subscribed, 1);
+	pass(3600000);
+	CHECK_INT(n_subscribed, 2);
+	end();
+}
+
 int
 main(void)
 {
@@ -815,5 +837,6 @@ main(void)
 	test_clusters_lookups();
 	test_clusters_admin();
 	test_clusters_many();
+	test_subscribed();
 	return check_done();
 }

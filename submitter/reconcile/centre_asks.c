@@ -2,7 +2,8 @@
 /*
  * The answers of centre_asks.h.  The centre sends one question at a time about a
  * cluster: a newer question replaces an older one about the same cluster.  The
- * collector has one lookup at a time; lookups of other clusters wait.  A run of
+ * collector has one lookup at a time; lookups of other clusters wait, and share
+ * the time: one whose Slurm does not answer must not delay them too long.  A run of
  * which the collector tells nothing in time is in neither part of the answer: that
  * is no evidence.
  *
@@ -26,8 +27,10 @@
 #include "submitter/reconcile/centre_asks.h"
 #include "submitter/spool/spool.h"
 
-/* ms for the collector; the centre waits longer */
+/* ms from a question to its answer; the centre waits longer */
 #define ANSWER_MS 45000
+/* ms for the collector while another lookup waits: at least one poll */
+#define SHARE_MS 15000
 /* ms between two questions: the centre, or who has its login, may ask at will */
 #define QUESTION_MS 2000
 /* ms between two polls that a question causes */
@@ -52,6 +55,7 @@ struct question {
 	struct ask ask;
 	char cluster[CLUSTER_MAX];
 	char reply[STREAM_NAME_MAX];
+	int64_t arrived; /* spool_now() */
 };
 
 struct centre_asks {
@@ -63,7 +67,7 @@ struct centre_asks {
 	enum asked runs[ASK_RUNS_MAX];	/* of q */
 	unsigned waiting;		/* of them ASKED_WAITS */
 	int under_way;			/* q waits for the collector */
-	int64_t until;			/* spool_now() at which q ends */
+	int64_t looked;			/* spool_now() of its beginning */
 	struct question held[HELD_MAX]; /* not begun, the oldest first */
 	unsigned n_held;
 	int64_t began;	/* spool_now() of the last question; 0 = none */
@@ -189,7 +193,7 @@ lookup_begin(struct centre_asks *a, const struct question *q, struct channel *c)
 	memset(a->runs, 0, sizeof(a->runs));
 	a->waiting = q->ask.n;
 	a->under_way = 1;
-	a->until = spool_now(a->s->spool) + ANSWER_MS;
+	a->looked = spool_now(a->s->spool);
 	lookup_send(a, c);
 }
 
@@ -284,12 +288,28 @@ held_wait(const struct centre_asks *a)
 	return a->began == 0 || past >= QUESTION_MS ? 0 : QUESTION_MS - past;
 }
 
+/* ms that the collector gets for the lookup */
+static int64_t
+lookup_share(const struct centre_asks *a)
+{
+	int64_t share;
+	unsigned i, n = 1;
+
+	for (i = 0; i < a->n_held; i++)
+		n += a->held[i].ask.kind == ASK_LOOKUP;
+	share = ANSWER_MS / n;
+	return share < SHARE_MS ? SHARE_MS : share;
+}
+
 /* ms until the lookup ends */
 static int64_t
 lookup_wait(const struct centre_asks *a)
 {
-	int64_t left = a->until - spool_now(a->s->spool);
+	int64_t until = a->looked + lookup_share(a), left;
 
+	if (until > a->q.arrived + ANSWER_MS)
+		until = a->q.arrived + ANSWER_MS;
+	left = until - spool_now(a->s->spool);
 	return a->waiting == 0 || left < 0 ? 0 : left;
 }
 
@@ -383,6 +403,7 @@ centre_asks_question(struct centre_asks *a, const struct nats_ask *ask)
 	    cluster_of(a->s, ask->subject, q.cluster) == -1)
 		return;
 	memcpy(q.reply, ask->reply, strlen(ask->reply) + 1);
+	q.arrived = spool_now(a->s->spool);
 	if (ask_read(&q.ask, ask->data, ask->len, why, sizeof(why)) == 0)
 		question_hold(a, &q);
 	else if (*q.ask.nonce != '\0') {

@@ -736,14 +736,41 @@ test_clusters_lookups(void)
 	/* the evidence is of the cluster of the lookup */
 	not_found_in("c0", 7);
 	CHECK_INT(n_answers, 1);
-	/* the second lookup has its own 45 s */
-	pass(44000);
+	/* the second answer is in time, too */
+	pass(34000);
 	CHECK_INT(n_answers, 1);
 	pass(1000);
 	CHECK_INT(n_answers, 2);
 	CHECK_STR(answered_to, "_R_.2");
 	CHECK_STR(answer.cluster, "c1");
 	CHECK_INT(answer.n, 0);
+	end();
+}
+
+/* Clusters whose Slurm does not answer share the time with the others. */
+static void
+test_clusters_share(void)
+{
+	begin_clusters(3);
+	ask_of("cc.ask.c0", "_R_.1", 1);
+	ask_of("cc.ask.c1", "_R_.2", 1);
+	ask_of("cc.ask.c2", "_R_.3", 1);
+	pass(14000);
+	CHECK_STR(looked_up, "c0");
+	pass(1000);
+	CHECK_INT(n_answers, 1);
+	CHECK_STR(answered_to, "_R_.1");
+	CHECK_INT(answer.n, 0);
+	CHECK_STR(looked_up, "c1");
+	pass(21000);
+	CHECK_STR(looked_up, "c1");
+	pass(1500);
+	CHECK_INT(n_answers, 2);
+	CHECK_STR(looked_up, "c2");
+	not_found_in("c2", 7);
+	CHECK_INT(n_answers, 3);
+	CHECK_STR(answered_to, "_R_.3");
+	CHECK_INT(answer.n, 1);
 	end();
 }
 
@@ -835,6 +862,7 @@ main(void)
 	test_explain();
 	test_no_collector();
 	test_clusters_lookups();
+	test_clusters_share();
 	test_clusters_admin();
 	test_clusters_many();
 	test_subscribed();

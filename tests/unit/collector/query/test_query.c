@@ -1675,6 +1675,39 @@ test_shapes_failed(void)
 	CHECK_INT(c->ctld.away, 0);
 }
 
+/* While the query for the shapes fails, only jobs on unknown nodes wait. */
+static void
+test_shapes_known(void)
+{
+	char text[8192], *second;
+
+	begin();
+	c->host_absent_at = c->host_hidden_at = 0;
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(10, "RUNNING"));
+	sim_answer("scontrol",
+	    "NodeName=node1 CoresPerSocket=8 Sockets=2 State=MIXED"
+	    " ThreadsPerCore=2\n");
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	sim_pass(60);
+	poll_start(poll);
+	snprintf(text, sizeof(text), "%s", listed(11, "R", "No"));
+	second = text + strlen(text);
+	snprintf(second, sizeof(text) - (size_t)(second - text), "%s",
+	    listed(12, "R", "No"));
+	sim_answer("squeue", text);
+	snprintf(text, sizeof(text), "%s", record(11, "RUNNING"));
+	replace(text, sizeof(text), " NodeList=", "node2");
+	second = text + strlen(text);
+	snprintf(second, sizeof(text) - (size_t)(second - text), "%s",
+	    record(12, "RUNNING"));
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_args("scontrol"), "--all show node -o");
+	CHECK_STR(sim_said(), "");
+	sim_answer_failed("scontrol", "", NO_SLURMCTLD);
+	CHECK_STR(sim_said(), "start 12/0 threads");
+}
+
 /* A prolog of two minutes is left to the poll. */
 static void
 test_confirm_long_prolog(void)
@@ -1834,6 +1867,7 @@ main(void)
 	test_cloud();
 	test_hidden_both();
 	test_shapes_failed();
+	test_shapes_known();
 	test_confirm_long_prolog();
 	return check_done();
 }

@@ -201,6 +201,27 @@ test_one_run_fails(void)
 	sim_end();
 }
 
+/* cc-backend accepts the probe and fails for each start: the outage goes on. */
+static void
+test_all_runs_fail(void)
+{
+	int i;
+
+	begin();
+	sim_put(1, 1000, 0);
+	sim_put(2, 1000, 0);
+	for (i = 0; i < 3600; i++) {
+		sim_run(1000);
+		if (sim_waits(REQUEST_PROBE))
+			probe_accept();
+		if (sim_waits(REQUEST_START))
+			sim_answer(REQUEST_START, 500, LOCKED);
+	}
+	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 1);
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 0);
+	sim_end();
+}
+
 /* The only run that is due after an outage is gone before its request. */
 static void
 test_no_run_left(void)
@@ -232,6 +253,7 @@ main(void)
 	test_short_outages();
 	test_long_after_short();
 	test_one_run_fails();
+	test_all_runs_fail();
 	test_no_run_left();
 	return check_done();
 }

@@ -148,7 +148,7 @@ on_resume_from(struct site *site, struct channel *ch, struct reader *r)
 	/* A spool of 0.1.0 may have a mark without a limit. */
 	if (point.until > TIME_S_MAX)
 		point.until = TIME_S_MAX;
-	if (rd_end(r) == -1 || point.until < 0)
+	if (rd_end(r) == -1 || point.until < RESUME_LOST)
 		channel_broken(ch, "resume-from");
 	else if (site->n_resume_points < RESUME_POINTS_MAX)
 		site->resume_points[site->n_resume_points++] = point;

@@ -144,7 +144,7 @@ struct squeue_listing {
 struct resume {
 	int64_t point;		  /* epoch; 0 = none yet */
 	int64_t durable;	  /* the last one in the spool; 0 = none */
-	int stored;		  /* an earlier submitter's spool had one */
+	int stored;		  /* an earlier spool had one */
 	uint64_t skipped_seconds; /* beyond slurmQueryMaxSpan */
 	int64_t skipped_at;	  /* wall clock of the last time; 0 = never */
 	int64_t

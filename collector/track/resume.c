@@ -100,11 +100,21 @@ lastrun_of(const struct cluster *c)
 	return c->by_name ? 0 : runner_info(c->site->runner)->lastrun;
 }
 
+/* The point that the spool has of the cluster. */
+static void
+point_of_spool(struct cluster *c, const struct resume_point *p)
+{
+	if (strcmp(p->cluster, c->slurm.cluster) != 0)
+		return;
+	c->resume.stored |= p->until == RESUME_LOST;
+	if (p->until > c->resume.durable)
+		c->resume.durable = p->until;
+}
+
 /*
  * Sets the resume point: that of the spool; with an empty spool the time of
- * the last-run file of the Go adapter; else slurmQueryMaxSpan ago.  When an
- * earlier spool had a point, the file has this point, which is too late for a
- * spool that was lost.
+ * the last-run file of the Go adapter; else slurmQueryMaxSpan ago.  When a spool
+ * that was lost had a point, the file has this point, which is too late.
  */
 void
 resume_cluster(struct cluster *c)
@@ -118,10 +128,7 @@ resume_cluster(struct cluster *c)
 		open_of_spool(c, &site->unassigned[k].open,
 		    site->unassigned[k].bits);
 	for (i = 0; i < site->n_resume_points; i++)
-		if (strcmp(site->resume_points[i].cluster, c->slurm.cluster) ==
-			0 &&
-		    site->resume_points[i].until > c->resume.durable)
-			c->resume.durable = site->resume_points[i].until;
+		point_of_spool(c, &site->resume_points[i]);
 	if (c->resume.point < c->resume.durable)
 		c->resume.point = c->resume.durable;
 	lastrun = lastrun_of(c);

@@ -89,7 +89,7 @@ enum msg_type {
 	/* u64 seq, str cluster, u64 lookup, run keys unknown to Slurm */
 	MSG_NOT_FOUND,
 	MSG_RECORD_ACK,	 /* u64: durable up to this sequence number */
-	MSG_RESUME_FROM, /* str cluster, i64 resume point (0 = none) */
+	MSG_RESUME_FROM, /* str cluster, i64 resume point; 0 = none */
 	MSG_OPEN_RUNS,	 /* u8 OPEN_RUNS_ bits, open runs of the spool */
 	MSG_LOOKUP,	 /* str cluster, u64 lookup, run keys to look up */
 	MSG_POLL_NOW,	 /* all clusters; no payload */
@@ -164,6 +164,12 @@ enum event_kind {
 	EVENT_START, /* PrologSlurmctld */
 	EVENT_END    /* EpilogSlurmctld */
 };
+
+/*
+ * Instead of a resume point: it was lost with a damaged spool, and the time of the
+ * last-run file, which is this point, is too late.
+ */
+#define RESUME_LOST (-1)
 
 /* Bits of MSG_OPEN_RUNS. */
 #define OPEN_RUNS_LAST	      1u /* no more follow */

@@ -33,7 +33,7 @@ read_up_to(const struct backfill *b)
 
 	for (i = 0; spool_cluster(b->s->spool, i, &name, &cursor); i++)
 		if (strcmp(name.cluster, b->whose.cluster) == 0)
-			return cursor;
+			return cursor > 0 ? cursor : 0;
 	return 0;
 }
 

@@ -503,7 +503,7 @@ is_early(const struct reconcile *r)
 
 	if (!spool_cluster(sp, 0, &name, &cursor))
 		return 1;
-	return cursor == 0 && spool_now(sp) - spool_opened(sp) < CATCHUP_MAX;
+	return cursor <= 0 && spool_now(sp) - spool_opened(sp) < CATCHUP_MAX;
 }
 
 static void

@@ -127,7 +127,7 @@ read_up_to(const struct spool *sp, int64_t wall)
 
 	for (i = 0; i < sp->now.n_clusters; i++) {
 		cursor = sp->now.clusters[i].cursor;
-		if (cursor == 0)
+		if (cursor <= 0)
 			return 0;
 		if (cursor > now - sp->keep && cursor < oldest)
 			oldest = cursor;

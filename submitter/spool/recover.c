@@ -67,16 +67,35 @@ name_of(const struct damaged_file *w, int id)
 }
 
 /*
- * The resume point that the cluster gets.  Runs that are lost with their pages
- * have ended before the old one: with 0 the collector reads slurmQueryMaxSpan
- * again.  One that is older than that stays: such a cluster may not be read any
- * more, and 0 would keep the tombstones of a full spool for ever.
+ * Runs that are lost with their pages have ended before the watermark: the collector
+ * reads slurmQueryMaxSpan again, whatever the time of the last-run file.
  */
-static int64_t
-watermark_again(const struct damaged_file *w, int64_t until)
+static void
+watermark_lose(struct spool *sp, const char *name)
 {
-	return w->trusted && until < (int64_t)time(NULL) - w->sp->keep ? until :
-									 0;
+	int id = spool_cluster_id(sp, name, 1);
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		if (sp->now.clusters[i].id == id &&
+		    sp->now.clusters[i].cursor == 0 &&
+		    spool_change(sp, SQL_CLUSTER_WATERMARK,
+			VALUES(INT(id), INT(RESUME_LOST))) == 0)
+			sp->now.clusters[i].cursor = RESUME_LOST;
+}
+
+/*
+ * A watermark that is older than the retention stays: such a cluster may not be
+ * read any more, and a lost one would keep the tombstones of a full spool for ever.
+ */
+static void
+watermark_take(struct damaged_file *w, const char *name, int64_t until)
+{
+	if (w->trusted && until >= 0 &&
+	    until < (int64_t)time(NULL) - w->sp->keep)
+		spool_watermark(w->sp, name, until);
+	else
+		watermark_lose(w->sp, name);
 }
 
 static void
@@ -93,8 +112,7 @@ clusters_take(struct damaged_file *w)
 			continue;
 		w->clusters[w->n_clusters] = sqlite3_column_int(st, 0);
 		snprintf(w->names[w->n_clusters++], CLUSTER_MAX, "%s", name);
-		spool_watermark(w->sp, name,
-		    watermark_again(w, sqlite3_column_int64(st, 2)));
+		watermark_take(w, name, sqlite3_column_int64(st, 2));
 	}
 	sqlite3_finalize(st);
 }

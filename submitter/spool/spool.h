@@ -281,7 +281,8 @@ int spool_value_set(struct spool *sp, const char *name, const void *p,
     size_t n);
 
 /*
- * Watermarks: name and watermark of the n-th cluster. 1, or 0 after the last.
+ * Watermarks: name and watermark of the n-th cluster; 0 = none, RESUME_LOST.
+ * Returns 1, or 0 after the last.
  */
 int spool_cluster(struct spool *sp, unsigned n, struct run_key *name,
     int64_t *cursor);

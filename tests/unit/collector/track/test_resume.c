@@ -47,6 +47,7 @@ spool_has_run(const char *cluster, uint64_t job, int64_t start, unsigned bits)
 }
 
 #define NONE SIM_NEVER
+#define LOST (RESUME_LOST - SIM_EPOCH)
 
 /* The resume point: the spool's, else the last-run file's, else none. */
 static const struct {
@@ -62,6 +63,10 @@ static const struct {
 	/* Slurm's clock shows 1000. */
 	{ NONE, NONE, 1001, -SIM_EPOCH },
 	{ NONE, 800, NONE, -SIM_EPOCH },
+	/* lost with a damaged spool: the file has this point */
+	{ LOST, 800, 700, -SIM_EPOCH },
+	{ 800, LOST, 700, 800 },
+	{ NONE, LOST, 700, 700 },
 };
 
 static void

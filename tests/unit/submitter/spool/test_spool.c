@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/model/msg.h"
 #include "common/worker/inflight.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
@@ -887,7 +888,7 @@ test_recovery_of_watermark(void)
 	sp = spool_begin_test(1, 0);
 	CHECK_INT(spool_cluster(sp, 0, &name, &until), 1);
 	CHECK_STR(name.cluster, "alpha");
-	CHECK_INT(until, 0);
+	CHECK_INT(until, RESUME_LOST);
 	CHECK_INT(spool_find(sp, &key, &run), 1);
 	spool_close(sp);
 	file_remove();
@@ -914,7 +915,7 @@ test_recovery_of_good_watermark(void)
 	sp = spool_begin_test(1, 0);
 	CHECK_INT(spool_cluster(sp, 0, &name, &until), 1);
 	CHECK_STR(name.cluster, "alpha");
-	CHECK_INT(until, 0);
+	CHECK_INT(until, RESUME_LOST);
 	CHECK_INT(spool_cluster(sp, 1, &name, &until), 1);
 	CHECK_STR(name.cluster, "gone");
 	CHECK_INT(until, 5000);

@@ -51,7 +51,7 @@ const struct command_kind *command_kind(struct command_kinds *k,
 
 /* ruleset.c: one Landlock ruleset. */
 
-#define RULESET_COVERED_MAX 16 /* directories; more are only not recognised */
+#define RULESET_COVERED_MAX CONFINE_RULES_MAX /* directories */
 
 struct ruleset {
 	int fd;
@@ -75,6 +75,8 @@ void ruleset_allow(struct ruleset *rs, const char *path, unsigned access);
  * that is already readable.
  */
 void ruleset_allow_named(struct ruleset *rs, const char *path);
+/* A path of slurmExtraPaths, to read and to execute. */
+void ruleset_allow_extra(struct ruleset *rs, const char *path);
 /* In the child. 0, or -1 with errno. */
 int ruleset_restrict(int fd);
 

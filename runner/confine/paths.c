@@ -175,7 +175,7 @@ extra_allow(struct ruleset *rs, const char *list)
 	unsigned n;
 
 	for (n = 0; conf_list_item(list, n, path, sizeof(path)) == 1; n++)
-		ruleset_allow(rs, path, SANDBOX_READ | SANDBOX_EXEC);
+		ruleset_allow_extra(rs, path);
 }
 
 void
@@ -189,10 +189,11 @@ paths_allow(struct ruleset *rs, const char *command,
 	else if (kind->loader[0] != '\0')
 		ruleset_allow(rs, kind->loader, SANDBOX_READ | SANDBOX_EXEC);
 	system_allow(rs);
-	includes_allow(in, rs);
-	prefix_allow(rs, command, in);
+	/* Before the many files that a directory of the admin may contain. */
 	if (extra_paths != NULL)
 		extra_allow(rs, extra_paths);
+	includes_allow(in, rs);
+	prefix_allow(rs, command, in);
 }
 
 void

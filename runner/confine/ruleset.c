@@ -137,6 +137,20 @@ rule_add(struct ruleset *rs, int fd, const struct stat *st, uint64_t rights)
 		rs->error = errno;
 }
 
+/* Paths below a directory that got its rule need none. */
+static void
+rule_and_cover(struct ruleset *rs, int fd, const struct stat *st,
+    unsigned access)
+{
+	char real[PATH_MAX];
+	unsigned n = rs->n;
+
+	rule_add(rs, fd, st, rights_of(access));
+	if (rs->n > n && S_ISDIR(st->st_mode) &&
+	    path_of(fd, real, sizeof(real)) == 0)
+		cover(rs, real);
+}
+
 /*
  * A path that does not exist, that this uid cannot reach or whose server does
  * not answer gets no rule; the command may not need it.  Without memory or
@@ -174,16 +188,24 @@ ruleset_allow_named(struct ruleset *rs, const char *path)
 {
 	char real[PATH_MAX];
 	struct stat st;
-	int named, fd = path_open(rs, path, &st);
+	int fd = path_open(rs, path, &st);
 
 	if (fd == -1)
 		return;
-	named = path_of(fd, real, sizeof(real)) == 0;
-	if (!named || !is_covered(rs, real)) {
-		rule_add(rs, fd, &st, rights_of(SANDBOX_READ));
-		if (named && S_ISDIR(st.st_mode))
-			cover(rs, real);
-	}
+	if (path_of(fd, real, sizeof(real)) == -1 || !is_covered(rs, real))
+		rule_and_cover(rs, fd, &st, SANDBOX_READ);
+	close(fd);
+}
+
+void
+ruleset_allow_extra(struct ruleset *rs, const char *path)
+{
+	struct stat st;
+	int fd = path_open(rs, path, &st);
+
+	if (fd == -1)
+		return;
+	rule_and_cover(rs, fd, &st, SANDBOX_READ | SANDBOX_EXEC);
 	close(fd);
 }
 

@@ -217,7 +217,8 @@ test_cluster_name(void)
 static void
 test_bounds(void)
 {
-	char text[16384] = "", name[32];
+	struct confine_conf conf = { .mode = SANDBOX_ENFORCE };
+	char text[16384] = "", name[32], extra[PLACES_MAX + 16];
 	unsigned i;
 
 	for (i = 0; i < 100; i++) {
@@ -232,6 +233,15 @@ test_bounds(void)
 	CHECK(is_readable("b/many0.conf"));
 	CHECK(!is_readable("b/many99.conf"));
 	CHECK(strstr(confine_layers(c), " paths left out") != NULL);
+	/* The remedy of the log. */
+	conf.extra_paths = extra;
+	conf.slurm_conf = scratch_path("a/slurm.conf");
+	snprintf(extra, sizeof(extra), "[\"%s/b\"]", scratch);
+	confine_free(c);
+	c = confine_new(&conf);
+	CHECK(is_readable("b/many99.conf"));
+	CHECK(strstr(confine_layers(c), "left out") == NULL);
+	confine_renew(scratch_path("a/slurm.conf"));
 	conf_write("a/slurm.conf",
 	    "Include /dev/zero\nInclude /dev/stdin\n"
 	    "Include @/b\n");

@@ -122,9 +122,10 @@ struct slurm_site {
 	unsigned clusters;
 	char **env; /* owned */
 	char user[64];
+	int user_is_name; /* 0: the number of the uid */
 	char munge_socket[108];
 	char missing[128]; /* names of commands that do not exist */
-	uint64_t replaced; /* how often a command was replaced */
+	uint64_t replaced; /* how often a command was replaced, or user */
 	struct {
 		struct timespec changed;
 		ino_t inode;
@@ -136,7 +137,10 @@ int slurm_site_conf(struct slurm_site *s, const struct conf *conf);
 /* The path of a command in buf; returns buf. */
 const char *slurm_site_path(const struct slurm_site *s, enum slurm_command cmd,
     char *buf, size_t size);
-/* Looks at the commands.  Returns 1 when missing or replaced has changed. */
+/*
+ * Looks at the commands, and for the name of the user while it is unknown.  Returns
+ * 1 when missing or replaced has changed.
+ */
 int slurm_site_check(struct slurm_site *s);
 
 #endif

@@ -56,15 +56,28 @@ env_new(const char *bin_dir, const char *slurm_conf, const char *server)
 	return NULL;
 }
 
-static void
+/*
+ * The name of this uid; its number while the name service has never had one.
+ * Returns 1 when another one was known.
+ */
+static int
 user_find(struct slurm_site *s)
 {
 	const struct passwd *pw = getpwuid(geteuid());
+	char user[sizeof(s->user)];
+	int is_known = s->user[0] != '\0';
 
+	if (pw == NULL && s->user_is_name)
+		return 0;
+	s->user_is_name = pw != NULL;
 	if (pw != NULL)
-		snprintf(s->user, sizeof(s->user), "%s", pw->pw_name);
+		snprintf(user, sizeof(user), "%s", pw->pw_name);
 	else
-		snprintf(s->user, sizeof(s->user), "%u", (unsigned)geteuid());
+		snprintf(user, sizeof(user), "%u", (unsigned)geteuid());
+	if (strcmp(user, s->user) == 0)
+		return 0;
+	memcpy(s->user, user, sizeof(user));
+	return is_known;
 }
 
 int
@@ -93,7 +106,7 @@ slurm_site_conf(struct slurm_site *s, const struct conf *conf)
 		 CLUSTER_MAX) == 1;
 	     s->clusters++)
 		continue;
-	user_find(s);
+	s->replaced += (uint64_t)user_find(s);
 	return 0;
 }
 
@@ -144,6 +157,8 @@ slurm_site_check(struct slurm_site *s)
 		    len > 0 ? " " : "",
 		    slurm_command_name((enum slurm_command)cmd));
 	}
+	if (!s->user_is_name)
+		changed |= user_find(s);
 	s->replaced += (uint64_t)changed;
 	if (strcmp(missing, s->missing) != 0) {
 		snprintf(s->missing, sizeof(s->missing), "%s", missing);

@@ -79,7 +79,7 @@ enum msg_type {
 	MSG_ANSWER_END,
 	/*
 	 * str user of the commands, u8 1 = root, str missing commands, u64 grows
-	 * when commands are replaced, i64 time of the last-run file
+	 * when commands or the user are replaced, i64 time of the last-run file
 	 */
 	MSG_RUNNER_INFO,
 	/* collector or receiver, and submitter */

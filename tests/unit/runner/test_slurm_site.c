@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -101,6 +102,49 @@ test_slurm_conf(void)
 	conf_clear(&conf);
 }
 
+static int named; /* the name service knows the uid */
+
+/* Instead of that of the C library. */
+struct passwd *
+getpwuid(uid_t uid)
+{
+	static char name[] = "slurm";
+	static struct passwd pw = { .pw_name = name };
+
+	CHECK_INT(uid, geteuid());
+	return named ? &pw : NULL;
+}
+
+/* While the name service does not answer, the name that was found stays. */
+static void
+test_user(void)
+{
+	static struct slurm_site s;
+	struct conf conf;
+	uint64_t replaced;
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
+	conf_init(&conf);
+	CHECK(conf_set(&conf, CONF_SLURM_BIN_DIR, "/nonexistent") == 0);
+	CHECK_INT(slurm_site_conf(&s, &conf), 0);
+	CHECK_STR(s.user, number);
+	CHECK_INT(slurm_site_check(&s), 1);
+	CHECK_INT(slurm_site_check(&s), 0);
+	CHECK_STR(s.user, number);
+	named = 1;
+	replaced = s.replaced;
+	CHECK_INT(slurm_site_check(&s), 1);
+	CHECK_STR(s.user, "slurm");
+	CHECK_INT(s.replaced, replaced + 1);
+	named = 0;
+	CHECK_INT(slurm_site_check(&s), 0);
+	CHECK_INT(slurm_site_conf(&s, &conf), 0);
+	CHECK_STR(s.user, "slurm");
+	CHECK_INT(s.replaced, replaced + 1);
+	conf_clear(&conf);
+}
+
 int
 main(void)
 {
@@ -111,5 +155,6 @@ main(void)
 	test_missing();
 	rmdir(site.bin_dir);
 	test_slurm_conf();
+	test_user();
 	return check_done();
 }

@@ -114,6 +114,17 @@ count(struct nats *n, const struct nats_item *item)
 	}
 }
 
+/*
+ * The broker or the stream has a lower limit than when the message was made: the
+ * owner makes a shorter one.
+ */
+static void
+limit_check(const struct nats *n, struct nats_item *item)
+{
+	if (item->result == NATS_TOO_LONG && n->state.max_payload < item->limit)
+		item->result = NATS_AWAY;
+}
+
 static void
 asks_pass_on(struct nats *n)
 {
@@ -146,6 +157,7 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		STAILQ_REMOVE_HEAD(&out, link);
 		n->in_flight--;
 		n->bytes -= item->len;
+		limit_check(n, item);
 		if (item->ack_by != ACK_BY_NOBODY) {
 			count(n, item);
 			n->done(item->token, item->result,
@@ -289,8 +301,10 @@ item_new(struct nats *n, uint64_t token)
 		return NULL;
 	}
 	item = calloc(1, sizeof(*item));
-	if (item != NULL)
-		item->token = token;
+	if (item == NULL)
+		return NULL;
+	item->token = token;
+	item->limit = n->state.max_payload;
 	return item;
 }
 

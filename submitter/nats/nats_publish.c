@@ -127,8 +127,9 @@ ask_stream(struct nats_session *ns, const char *stream)
 		if (si->Config->Duplicates > 0)
 			ns->window = si->Config->Duplicates;
 		/* -1 = no limit */
-		if (si->Config->MaxMsgSize > 0)
-			ns->msg_max = (size_t)si->Config->MaxMsgSize;
+		ns->msg_max = si->Config->MaxMsgSize > 0 ?
+		    (size_t)si->Config->MaxMsgSize :
+		    0;
 	}
 	jsStreamInfo_Destroy(si);
 }
@@ -218,16 +219,21 @@ stream_batch(struct nats_session *ns, struct nats_items *batch, char *why,
 {
 	enum nats_trouble trouble;
 	struct nats_item *item;
+	int exceeded = 0;
 
 	for (item = STAILQ_FIRST(batch); item != NULL;
 	     item = STAILQ_NEXT(item, link)) {
 		trouble = stream_one(ns, item, why, size);
+		exceeded |= item->result == NATS_TOO_LONG;
 		if (trouble == TROUBLE_NONE)
 			continue;
 		nats_items_end(item,
 		    trouble == TROUBLE_DENIED ? NATS_DENIED : NATS_AWAY, why);
 		return trouble;
 	}
+	/* max_msg_size may be lower than when the connection began. */
+	if (exceeded)
+		nats_stream_ask(ns);
 	return TROUBLE_NONE;
 }
 

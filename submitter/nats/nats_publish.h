@@ -32,6 +32,7 @@ struct nats_item {
 	size_t len;
 	char id[MESSAGE_ID_MAX];
 	char subject[STREAM_NAME_MAX]; /* of a record; else natsSubject */
+	size_t limit;		       /* bytes; for which it was made */
 	uint64_t serial;	       /* of a record: names its answer */
 	enum nats_ack_by ack_by;
 	int answered;

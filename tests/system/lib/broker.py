@@ -323,6 +323,17 @@ def jetstream():
     c.true("the stream has each event once (%d)" % len(got), set(got) == want and
            max(got.values()) == 1, (sorted(want - set(got))[:5], [k for k in got if got[k] > 1][:5]))
     c.true("nothing is refused", not rejected(s))
+
+    lower = client.ask("$JS.API.STREAM.INFO.JOBS")["config"]
+    lower["max_msg_size"] = 8192
+    lower = client.ask("$JS.API.STREAM.UPDATE.JOBS", json.dumps(lower))
+    c.true("the stream gets a limit", lower.get("error") is None, lower)
+    big = [new(script="#!/bin/sh\n" + "x" * 60000) for _ in range(3)]
+    s.tell(*big)
+    c.soon("a script that is too long is shortened: all is acknowledged",
+           lambda: all((r.job, "start_job") in in_stream(client) for r in big) and
+           s.number("nats_waiting") == 0, 30, s.status)
+    c.true("and nothing is rejected", not rejected(s))
     end(f, s)
     b.end()
 

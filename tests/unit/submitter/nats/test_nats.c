@@ -604,6 +604,21 @@ check_stream(void)
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_TOO_LONG);
 	CHECK_STR(why, "the message is longer than max_msg_size of the stream");
+	CHECK_INT(asked, 2);
+	/* The limit of the stream was lowered: the next message is shorter. */
+	stream_max = 1024;
+	CHECK_INT(start(1024), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_AWAY);
+	CHECK_INT((int)nats_payload_max(nats), 1024);
+	CHECK_INT(asked, 3);
+	mode = MODE_ACCEPT;
+	CHECK_INT(start(1024), 0);
+	wait_for(&done, 1);
+	CHECK_INT(result, NATS_SENT);
+	CHECK(strstr(message, "[cut]") != NULL);
+	stream_max = -1;
+	CHECK_INT(up, 1);
 	mode = MODE_DUPLICATE;
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
@@ -632,7 +647,7 @@ check_stream(void)
 	stream_max = 1024;
 	use("e", 1, MODE_ACCEPT);
 	wait_up(1);
-	CHECK_INT(asked, 2);
+	CHECK_INT(asked, 4);
 	CHECK_INT((int)nats_payload_max(nats), 1024);
 	CHECK_INT(start(1024), 0);
 	wait_for(&done, 1);
@@ -646,7 +661,7 @@ check_stream(void)
 	/* A login that may only publish: the window stays unknown. */
 	use("d", 1, MODE_NO_QUESTIONS);
 	wait_up(1);
-	CHECK_INT(asked, 2);
+	CHECK_INT(asked, 4);
 	CHECK_INT(start(0), 0);
 	wait_for(&done, 1);
 	CHECK_INT(result, NATS_SENT);

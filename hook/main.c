@@ -202,8 +202,9 @@ options_parse(struct options *o, char **argv)
 }
 
 /*
- * The alarm ends what has no time limit: a disk, the resolver, stderr.  A stderr
- * that accepts nothing gets no text.
+ * The alarm ends what has no time limit: the resolver, stderr.  No signal handler
+ * runs while the kernel waits for a disk.  A stderr that accepts nothing gets no
+ * text.
  */
 static void
 on_alarm(int sig)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the receiver says when its lease begins and ends.  The link is of the test. */
+/* What the receiver logs when its lease begins and ends; the test replaces the link. */
 #include "config.h"
 
 #include <stdarg.h>

@@ -75,8 +75,11 @@ void ruleset_allow(struct ruleset *rs, const char *path, unsigned access);
  * that is already readable.
  */
 void ruleset_allow_named(struct ruleset *rs, const char *path);
-/* A path of slurmExtraPaths, to read and to execute. */
-void ruleset_allow_extra(struct ruleset *rs, const char *path);
+/*
+ * A path of slurmExtraPaths, to read and to execute; nothing if it is no directory
+ * and directories is 1, or the other way around.
+ */
+void ruleset_allow_extra(struct ruleset *rs, const char *path, int directories);
 /* In the child. 0, or -1 with errno. */
 int ruleset_restrict(int fd);
 

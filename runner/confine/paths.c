@@ -169,13 +169,15 @@ prefix_allow(struct ruleset *rs, const char *command, struct includes *in)
 }
 
 static void
-extra_allow(struct ruleset *rs, const char *list)
+extra_allow(struct ruleset *rs, const char *list, int directories)
 {
 	char path[PATH_MAX];
 	unsigned n;
 
-	for (n = 0; conf_list_item(list, n, path, sizeof(path)) == 1; n++)
-		ruleset_allow_extra(rs, path);
+	for (n = 0;
+	     list != NULL && conf_list_item(list, n, path, sizeof(path)) == 1;
+	     n++)
+		ruleset_allow_extra(rs, path, directories);
 }
 
 void
@@ -189,11 +191,11 @@ paths_allow(struct ruleset *rs, const char *command,
 	else if (kind->loader[0] != '\0')
 		ruleset_allow(rs, kind->loader, SANDBOX_READ | SANDBOX_EXEC);
 	system_allow(rs);
-	/* Before the many files that a directory of the admin may contain. */
-	if (extra_paths != NULL)
-		extra_allow(rs, extra_paths);
+	/* A directory of the admin may contain many of the files that follow. */
+	extra_allow(rs, extra_paths, 1);
 	includes_allow(in, rs);
 	prefix_allow(rs, command, in);
+	extra_allow(rs, extra_paths, 0);
 }
 
 void

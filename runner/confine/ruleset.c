@@ -198,14 +198,15 @@ ruleset_allow_named(struct ruleset *rs, const char *path)
 }
 
 void
-ruleset_allow_extra(struct ruleset *rs, const char *path)
+ruleset_allow_extra(struct ruleset *rs, const char *path, int directories)
 {
 	struct stat st;
 	int fd = path_open(rs, path, &st);
 
 	if (fd == -1)
 		return;
-	rule_and_cover(rs, fd, &st, SANDBOX_READ | SANDBOX_EXEC);
+	if (S_ISDIR(st.st_mode) == directories)
+		rule_and_cover(rs, fd, &st, SANDBOX_READ | SANDBOX_EXEC);
 	close(fd);
 }
 

@@ -66,10 +66,10 @@ core_publish(struct nats_session *ns, struct nats_items *batch, natsStatus *s)
 	return NULL;
 }
 
-/* Replaces NATS_SENT in the items before end: they are not confirmed. */
+/* Replaces this result in the items before end. */
 static void
-core_undo(struct nats_items *batch, const struct nats_item *end,
-    enum nats_result result, const char *why)
+result_replace(struct nats_items *batch, const struct nats_item *end,
+    enum nats_result old, enum nats_result result, const char *why)
 {
 	struct nats_item *item;
 
@@ -77,7 +77,7 @@ core_undo(struct nats_items *batch, const struct nats_item *end,
 	     item = STAILQ_NEXT(item, link)) {
 		if (item == end)
 			break;
-		if (item->result == NATS_SENT)
+		if (item->result == old)
 			item_end(item, result, why);
 	}
 }
@@ -102,7 +102,7 @@ core_batch(struct nats_session *ns, struct nats_items *batch, char *why,
 		return TROUBLE_NONE;
 	nats_error_text(ns->nc, s != NATS_OK ? s : flushed, why, size);
 	if (flushed != NATS_OK)
-		core_undo(batch, rest, NATS_UNSURE, why);
+		result_replace(batch, rest, NATS_SENT, NATS_UNSURE, why);
 	if (rest != NULL) {
 		nats_items_end(rest, NATS_AWAY, why);
 		/* A part of the message, or all of it, may have been sent. */
@@ -227,6 +227,8 @@ stream_batch(struct nats_session *ns, struct nats_items *batch, char *why,
 		exceeded |= item->result == NATS_TOO_LONG;
 		if (trouble == TROUBLE_NONE)
 			continue;
+		/* The limit is read with the next connection. */
+		result_replace(batch, item, NATS_TOO_LONG, NATS_AWAY, why);
 		nats_items_end(item,
 		    trouble == TROUBLE_DENIED ? NATS_DENIED : NATS_AWAY, why);
 		return trouble;

@@ -72,8 +72,8 @@ void nats_items_end(struct nats_item *item, enum nats_result result,
     const char *why);
 /*
  * Asks JetStream which stream has the subject, how long it detects duplicates
- * and how long a message can be.  window and msg_max stay 0 when the login does
- * not permit the question.
+ * and how long a message can be.  window and msg_max keep their values when
+ * the login does not permit the question.
  */
 void nats_stream_ask(struct nats_session *ns);
 /*

@@ -77,6 +77,12 @@ nats_records_begin(struct nats_session *ns, natsConnection *nc,
 	return acks_subscribe(ns, nc);
 }
 
+int
+nats_acks_lost(const struct nats_session *ns)
+{
+	return is_denied(ns->nc, ns->inbox);
+}
+
 void
 nats_acks_denied(const struct nats_conf *conf, char *why, size_t size)
 {
@@ -357,7 +363,7 @@ nats_records_publish(struct nats_session *ns, struct nats_items *batch,
 	}
 	missing = answers_read(ns, batch, left);
 	/* A reload of the broker has ended the subscription. */
-	if (is_denied(ns->nc, ns->inbox)) {
+	if (nats_acks_lost(ns)) {
 		nats_acks_denied(ns->conf, why, size);
 		rest_end(batch, NATS_AWAY, why);
 		return TROUBLE_DENIED;

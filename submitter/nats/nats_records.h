@@ -17,6 +17,8 @@ natsStatus nats_records_begin(struct nats_session *ns, natsConnection *nc,
  * attempt, as the broker's own text is not.
  */
 void nats_acks_denied(const struct nats_conf *conf, char *why, size_t size);
+/* The last error of the connection is that the broker does not permit it. */
+int nats_acks_lost(const struct nats_session *ns);
 /* As nats_publish().  A stream that refuses does not end the connection. */
 enum nats_trouble nats_records_publish(struct nats_session *ns,
     struct nats_items *batch, char *why, size_t size);

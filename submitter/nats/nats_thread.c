@@ -299,13 +299,16 @@ take_batch(struct nats_thread *nt, struct nats_items *batch)
 	}
 }
 
-/* After an error the next call, or the next connection, subscribes. */
+/*
+ * After an error the next call, or the next connection, subscribes.  A denied
+ * subscription would hide that of the acknowledgements.
+ */
 static void
 asks_again(struct nats_thread *nt)
 {
 	struct nats_session *ns = &nt->session;
 
-	if (ns->nc == NULL || !ns->conf->records)
+	if (ns->nc == NULL || !ns->conf->records || nats_acks_lost(ns))
 		return;
 	nats_asks_end(ns);
 	(void)nats_asks_begin(ns, ns->nc, ns->conf, on_ask, nt);
@@ -342,6 +345,7 @@ step(struct nats_thread *nt)
 		pthread_mutex_unlock(&nt->lock);
 		asks_again(nt);
 		pthread_mutex_lock(&nt->lock);
+		return 1; /* something may have changed meanwhile */
 	}
 	if (STAILQ_EMPTY(&nt->in))
 		return 0;

@@ -27,10 +27,12 @@
 #include "submitter/reconcile/centre_asks.h"
 #include "submitter/spool/spool.h"
 
-/* ms from a question to its answer; the centre waits longer */
+/* ms for the collector */
 #define ANSWER_MS 45000
-/* ms for the collector while another lookup waits: at least one poll */
+/* least ms for the collector while another lookup waits, before LATEST_MS */
 #define SHARE_MS 15000
+/* ms from a question to its answer, the centre waits 60000 */
+#define LATEST_MS 55000
 /* ms between two questions: the centre, or who has its login, may ask at will */
 #define QUESTION_MS 2000
 /* ms between two polls that a question causes */
@@ -307,8 +309,8 @@ lookup_wait(const struct centre_asks *a)
 {
 	int64_t until = a->looked + lookup_share(a), left;
 
-	if (until > a->q.arrived + ANSWER_MS)
-		until = a->q.arrived + ANSWER_MS;
+	if (until > a->q.arrived + LATEST_MS)
+		until = a->q.arrived + LATEST_MS;
 	left = until - spool_now(a->s->spool);
 	return a->waiting == 0 || left < 0 ? 0 : left;
 }

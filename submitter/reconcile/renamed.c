@@ -27,7 +27,7 @@ cursor_of(struct spool *sp, const char *cluster)
 
 	for (i = 0; spool_cluster(sp, i, &name, &cursor); i++)
 		if (strcmp(name.cluster, cluster) == 0)
-			return cursor;
+			return cursor > 0 ? cursor : 0;
 	return 0;
 }
 

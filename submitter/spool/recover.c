@@ -91,7 +91,9 @@ watermark_lose(struct spool *sp, const char *name)
 static void
 watermark_take(struct damaged_file *w, const char *name, int64_t until)
 {
-	if (w->trusted && until >= 0 &&
+	if (until == 0)
+		(void)spool_cluster_id(w->sp, name, 1); /* none was lost */
+	else if (w->trusted && until > 0 &&
 	    until < (int64_t)time(NULL) - w->sp->keep)
 		spool_watermark(w->sp, name, until);
 	else

@@ -855,6 +855,8 @@ check_asks(void)
 static void
 check_inbox(void)
 {
+	unsigned i;
+
 	use_stream("[\"beta\"]", MODE_NO_INBOX);
 	wait_up(0);
 	wait_for(&rejected, 1);
@@ -866,7 +868,14 @@ check_inbox(void)
 	/* A reload of the broker takes it away, and gives it back. */
 	mode = MODE_SILENT;
 	inbox_reject(peer);
+	question_send("_R_.5", "{}", 2);
+	i = questions;
+	wait_for(&questions, i + 1);
+	/* Another denied subscription would hide this one. */
+	i = asks_subs;
+	nats_asks_again(nats);
 	CHECK_INT(record_result("beta", 95, 0), NATS_AWAY);
+	CHECK_INT(asks_subs, i);
 	wait_up(0);
 	CHECK(strstr(why,
 		  "does not permit the subscription to _INBOX_beta.>") != NULL);

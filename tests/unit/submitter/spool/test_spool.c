@@ -896,7 +896,8 @@ test_recovery_of_watermark(void)
 
 /*
  * Runs that are lost with their pages are read again, also when the page with the
- * watermark is whole.  A cluster that is not read any more keeps its own.
+ * watermark is whole.  A cluster that is not read any more keeps its own, and one
+ * that never had one has none.
  */
 static void
 test_recovery_of_good_watermark(void)
@@ -908,6 +909,7 @@ test_recovery_of_good_watermark(void)
 	CHECK_INT(put(sp, 1, 1000, 0, &row), PUT_NEW);
 	CHECK_INT(spool_watermark(sp, "alpha", (int64_t)time(NULL)), 0);
 	CHECK_INT(spool_watermark(sp, "gone", 5000), 0);
+	CHECK_INT(spool_watermark(sp, "never", 0), 0);
 	CHECK_INT(spool_commit(sp), 0);
 	spool_close(sp);
 	spool_quarantine_file(path, "a test says so");
@@ -919,6 +921,9 @@ test_recovery_of_good_watermark(void)
 	CHECK_INT(spool_cluster(sp, 1, &name, &until), 1);
 	CHECK_STR(name.cluster, "gone");
 	CHECK_INT(until, 5000);
+	CHECK_INT(spool_cluster(sp, 2, &name, &until), 1);
+	CHECK_STR(name.cluster, "never");
+	CHECK_INT(until, 0);
 	spool_close(sp);
 	file_remove();
 }

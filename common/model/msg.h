@@ -171,6 +171,9 @@ enum event_kind {
  */
 #define RESUME_LOST (-1)
 
+/* Run keys in one MSG_LOOKUP and in the MSG_NOT_FOUND that answers it. */
+#define LOOKUP_KEYS_MAX 256
+
 /* Bits of MSG_OPEN_RUNS. */
 #define OPEN_RUNS_LAST	      1u /* no more follow */
 #define OPEN_RUNS_UNCONFIRMED 2u /* Slurm has not shown them as running */

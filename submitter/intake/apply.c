@@ -226,6 +226,8 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	rd_name(r, cluster, sizeof(cluster));
 	rd_u64(r); /* the number of the lookup */
 	n = rd_u32(r);
+	if (n > LOOKUP_KEYS_MAX)
+		rd_fail(r);
 	keys = *r;
 	for (i = 0; i < n && !r->err; i++) {
 		rd_run_key(r, &key);
@@ -238,6 +240,7 @@ not_found_apply(struct intake *b, struct reader *r, int *bad)
 	for (i = 0; i < n && !*bad; i++) {
 		rd_run_key(&keys, &key);
 		b->ops->not_found(b->s, &key);
+		spool_alive();
 	}
 	return 0;
 }

@@ -18,7 +18,6 @@
 #include "submitter/reconcile/reconcile.h"
 #include "submitter/spool/spool.h"
 
-#define LOOKUP_BATCH   256 /* keys of one lookup */
 #define OPEN_S	       300 /* a centre looks up runs that are open for longer */
 #define REUSED_REPEATS 30000 /* ms between two lookups of a reused id */
 
@@ -80,7 +79,7 @@ batch_of(struct slurm_lookup *k, const struct spool_run *run)
 	memset(b, 0, sizeof(*b));
 	b->cluster = run->cluster;
 	memcpy(b->name, run->key.cluster, sizeof(b->name));
-	wr_init(&b->keys, LOOKUP_BATCH * (CLUSTER_MAX + 32));
+	wr_init(&b->keys, LOOKUP_KEYS_MAX * (CLUSTER_MAX + 32));
 	return b;
 }
 
@@ -93,7 +92,7 @@ batch_add(struct slurm_lookup *k, const struct spool_run *run)
 	if (b == NULL)
 		return;
 	wr_run_key(&b->keys, &run->key);
-	if (++b->n == LOOKUP_BATCH)
+	if (++b->n == LOOKUP_KEYS_MAX)
 		batch_send(k, b);
 }
 

@@ -22,8 +22,11 @@
 static int
 tomb_drop(struct spool *sp, const int64_t tomb[3])
 {
-	return spool_change(sp, SQL_TOMB_DROP,
-	    VALUES(INT(tomb[0]), INT(tomb[1]), INT(tomb[2])));
+	if (spool_change(sp, SQL_TOMB_DROP,
+		VALUES(INT(tomb[0]), INT(tomb[1]), INT(tomb[2]))) == -1)
+		return -1;
+	spool_share_tombs(sp, (int)tomb[0], -sqlite3_changes(sp->db));
+	return 0;
 }
 
 int

@@ -19,6 +19,8 @@
  * end.  A requeue is another submission, so there are few.
  */
 #define LIKE_MAX 64
+/* Records that are read for the number of restarts: a job has one or two open runs. */
+#define READ_MAX 4
 
 /* The submission is the same, and the times can belong to one run. */
 static int
@@ -81,8 +83,8 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 	sqlite3_stmt *st = spool_query(sp, SQL_RUN_LIKE,
 	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
 		INT(job->key.job), INT(job->key.start), INT(job->submit),
-		INT(job->end), INT(LIKE_MAX)));
-	int rc, n = 0, i;
+		INT(job->end), INT(LIKE_MAX), INT(JOB_RUNS_MAX)));
+	int rc, n = 0, i, left = READ_MAX;
 
 	if (st == NULL)
 		return -1;
@@ -93,7 +95,7 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 		if (job->key.start == rows[i].alias ||
 		    (is_moved(job, rows[i].key.start, rows[i].end,
 			 rows[i].submit) &&
-			restarts_agree(sp, &rows[i], job))) {
+			left-- > 0 && restarts_agree(sp, &rows[i], job))) {
 			*run = rows[i];
 			return 1;
 		}

@@ -351,10 +351,13 @@ tomb_add(struct spool *sp, const struct spool_run *run, int64_t start,
 	if ((run->flags & RUN_REQUEUED_EARLY) && lasted > REQUEUED_EARLY)
 		lasted = REQUEUED_EARLY;
 	spool_tomb_ended(sp, start + lasted);
-	return spool_change(sp, SQL_TOMB_ADD,
-	    VALUES(INT(run->cluster), INT(run->key.job), INT(start),
-		INT(is_false_start ? -1 - lasted : lasted),
-		INT(run->submit != 0 ? start - run->submit : 0)));
+	if (spool_change(sp, SQL_TOMB_ADD,
+		VALUES(INT(run->cluster), INT(run->key.job), INT(start),
+		    INT(is_false_start ? -1 - lasted : lasted),
+		    INT(run->submit != 0 ? start - run->submit : 0))) == -1)
+		return -1;
+	spool_share_tombs(sp, run->cluster, sqlite3_changes(sp->db));
+	return 0;
 }
 
 int

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that the runs of each cluster use, for the centre of a fan-in.  The sums
+ * Bytes that the runs of each cluster use, for the centre of a fan-in: those that are
+ * stored and, because a cluster can publish done runs without end, the tombstones.
+ * The sums
  * are a named value that is written in each commit.  A program that does not
  * know this value leaves it behind the clock of the commits; then the runs are
  * counted again.
@@ -12,9 +14,11 @@
 
 #include "submitter/spool/spool_private.h"
 
-#define SHARES_NAME "shares" /* key of the value in table meta */
+/* Key of the value in table meta; "shares" was without tombstones. */
+#define SHARES_NAME "shares-tombs"
 #define PAGE	    4096
 #define ROW_BYTES   400 /* of a run with its index entries */
+#define TOMB_BYTES  32
 #define ALIVE_ROWS  4096
 
 /* Bytes of a run whose record has this length: long ones have whole pages. */
@@ -84,6 +88,13 @@ spool_share_drop(struct spool *sp, int64_t id)
 		share_add(sp, cluster, -cost(old));
 }
 
+void
+spool_share_tombs(struct spool *sp, int cluster, int n)
+{
+	if (sp->shares)
+		share_add(sp, cluster, (int64_t)n * TOMB_BYTES);
+}
+
 int
 spool_shares_write(struct spool *sp, int64_t clock)
 {
@@ -127,6 +138,21 @@ shares_read(struct spool *sp)
 }
 
 static int
+tombs_count(struct spool *sp)
+{
+	sqlite3_stmt *st = spool_stmt(sp, SQL_SHARES_TOMB);
+	unsigned n = 0;
+	int rc = -1;
+
+	while (st != NULL && (rc = spool_step(sp, st)) == 1) {
+		share_add(sp, sqlite3_column_int(st, 0), TOMB_BYTES);
+		if (++n % ALIVE_ROWS == 0)
+			spool_alive();
+	}
+	return rc;
+}
+
+static int
 shares_count(struct spool *sp)
 {
 	sqlite3_stmt *st = spool_stmt(sp, SQL_SHARES);
@@ -139,7 +165,7 @@ shares_count(struct spool *sp)
 		if (++n % ALIVE_ROWS == 0)
 			spool_alive();
 	}
-	return rc;
+	return rc == -1 ? -1 : tombs_count(sp);
 }
 
 int

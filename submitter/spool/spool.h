@@ -222,11 +222,10 @@ struct spool_policy {
 
 /* Once per process, before threads are made. */
 void spool_prepare(void);
-/*
- * fn is called about once a second while an open takes long: migration or
- * recovery.
- */
+/* fn is called about once a second in long work: migration, recovery. */
 void spool_on_long(void (*fn)(void *arg), void *arg);
+/* Called in long work: calls this function once a second. */
+void spool_alive(void);
 /*
  * Opens or creates the file. A damaged one is renamed and its rows are
  * recovered. keep: seconds that a tombstone is kept after the end of the run.

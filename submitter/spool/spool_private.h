@@ -75,6 +75,7 @@ enum sql {
 	SQL_RESOURCES_SIZES,
 	SQL_SHARE_OF,
 	SQL_SHARES,
+	SQL_SHARES_TOMB,
 	SQL__COUNT
 };
 
@@ -184,6 +185,8 @@ void spool_resources_read_v1(struct reader *r, struct job *job);
 /* Called before a record of this length is written, or the run removed. */
 void spool_share_set(struct spool *sp, int64_t id, size_t len);
 void spool_share_drop(struct spool *sp, int64_t id);
+/* So many tombstones of the cluster, by its id, were added; removed when negative. */
+void spool_share_tombs(struct spool *sp, int cluster, int n);
 /* Part of each commit; clock: as in the state.  0 or -1. */
 int spool_shares_write(struct spool *sp, int64_t clock);
 
@@ -285,8 +288,6 @@ int64_t spool_boottime(void);
 int spool_ask(struct spool *sp, const char *sql, int64_t *n);
 /* The same; 0 on an error. */
 int64_t spool_number(struct spool *sp, const char *sql);
-/* Called in long work: calls the function of spool_on_long() once a second. */
-void spool_alive(void);
 /*
  * A statement, reset and ready to bind; NULL on an error, which fails the
  * transaction.

@@ -138,10 +138,11 @@ static const char *const texts[SQL__COUNT] = {
 	    "SELECT " RUN_COLUMNS " FROM run"
 	    " WHERE cluster = ?1 AND job = ?2 ORDER BY started LIMIT ?3",
 	/* the runs of the job that a record may belong to, see find_moved() */
-	[SQL_RUN_LIKE] = "SELECT " RUN_COLUMNS
-			 " FROM run WHERE cluster = ?1 AND job = ?2"
-			 " AND (alias = ?3 OR (submitted = ?4 AND ?4 <> 0) OR"
-			 " (ended = ?5 AND ?5 <> 0)) ORDER BY started LIMIT ?6",
+	[SQL_RUN_LIKE] = "SELECT " RUN_COLUMNS " FROM (SELECT * FROM run"
+			 " WHERE cluster = ?1 AND job = ?2"
+			 " ORDER BY started DESC LIMIT ?7)"
+			 " WHERE alias = ?3 OR (submitted = ?4 AND ?4 <> 0) OR"
+			 " (ended = ?5 AND ?5 <> 0) ORDER BY started LIMIT ?6",
 	[SQL_RUN_ADD] =
 	    "INSERT INTO run VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7,"
 	    " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
@@ -240,6 +241,7 @@ static const char *const texts[SQL__COUNT] = {
 			 " WHERE run.id = ?1",
 	[SQL_SHARES] = "SELECT cluster, length(bytes) FROM record"
 		       " JOIN run ON run.id = record.id",
+	[SQL_SHARES_TOMB] = "SELECT cluster FROM tomb",
 };
 
 const char *

@@ -26,7 +26,7 @@
 #define START 1700000000
 
 static char dir[] = "/tmp/test_intake.XXXXXX";
-#define TESTS_MAX 16
+#define TESTS_MAX 32
 
 /* The permanent objects of a test stay: a process has one set. */
 static struct submitter s, kept[TESTS_MAX] __attribute__((used));
@@ -249,6 +249,29 @@ not_found(const char *cluster, const char *cluster_of_key)
 	wr_u32(&w, 1);
 	wr_run_key(&w, &key);
 	receive(MSG_NOT_FOUND, &w);
+}
+
+/* A lookup has no more keys than this; a message with more is a violation. */
+static void
+test_not_found_many(void)
+{
+	struct run_key key = { "alpha", 1, START };
+	struct writer w;
+	unsigned n, i;
+
+	for (n = LOOKUP_KEYS_MAX; n <= LOOKUP_KEYS_MAX + 1; n++) {
+		begin("[\"alpha\"]");
+		wr_init(&w, MSG_PAYLOAD_MAX);
+		wr_u64(&w, ++seq);
+		wr_str(&w, "alpha");
+		wr_u64(&w, 1);
+		wr_u32(&w, n);
+		for (i = 0; i < n; i++)
+			wr_run_key(&w, &key);
+		receive(MSG_NOT_FOUND, &w);
+		CHECK_INT(broken, n > LOOKUP_KEYS_MAX);
+		end();
+	}
 }
 
 static int
@@ -743,6 +766,45 @@ test_share(void)
 	end();
 }
 
+#define TOMB_SPOOL (512 << 10)
+
+/* Runs that never ran are done at once, and leave their tombstones. */
+static void
+test_share_tombs(void)
+{
+	unsigned id, n = TOMB_SPOOL / 4 * 3 / 32 + 2;
+	struct job job;
+	int64_t row;
+
+	feeder = ROLE_RECEIVER;
+	begin("[\"alpha\",\"beta\"]");
+	spool_policy(s.spool)->from_stream = 1;
+	spool_set_limits(s.spool, TOMB_SPOOL, 1000);
+	CHECK_INT(spool_shares_begin(s.spool), 0);
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+	job.key.start = job.end = START;
+	job.submit = START - 10;
+	job.state = END_REQUEUED;
+	job.flags = JOB_HAS_START | JOB_NEVER_RAN;
+	for (id = 1; id <= n; id++) {
+		job.key.job = id;
+		CHECK(spool_put(s.spool, &job, &row) != PUT_ERROR);
+	}
+	job_clear(&job);
+	CHECK_INT(has_run("alpha", 1), 0);
+	record("beta", 1);
+	CHECK_INT(has_run("beta", 1), 1);
+	CHECK_INT(hold_read("alpha"), 1);
+	CHECK(intake_has_room(s.intake));
+	while (spool_age(s.spool, START + 2000, 512) > 0)
+		continue;
+	record("beta", 2);
+	CHECK_INT(hold_read("alpha"), 0);
+	CHECK_INT(broken, 0);
+	end();
+}
+
 static void
 run_state_set(const char *cluster, uint64_t id, enum run_state state)
 {
@@ -889,7 +951,9 @@ main(void)
 	test_inflight();
 	test_script_due();
 	test_stream_position();
+	test_not_found_many();
 	test_share();
+	test_share_tombs();
 	test_share_open();
 	test_share_alone();
 	test_full_open();

@@ -106,6 +106,37 @@ test_stored(void)
 	spool_close(sp);
 }
 
+/* A run that is done uses the bytes of its tombstone, until that is removed. */
+static void
+test_tombstones(void)
+{
+	struct spool *sp = spool_begin_test(1);
+	int64_t before = spool_share(sp, "bravo"), one, row;
+	struct spool_run run;
+
+	row = put(sp, "bravo", 10, 0);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(spool_finish(sp, &run), 0);
+	one = spool_share(sp, "bravo") - before;
+	CHECK(one >= 20 && one <= 100);
+	/* again, as after a backfill */
+	row = put(sp, "charlie", 10, 0);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(spool_finish(sp, &run), 0);
+	CHECK_INT(spool_share(sp, "charlie"), one);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	/* They are counted when the sums are not those of the last commit. */
+	sp = spool_begin_test(0);
+	put(sp, "bravo", 11, 0);
+	spool_close(sp);
+	sp = spool_begin_test(1);
+	CHECK_INT(spool_share(sp, "charlie"), one);
+	CHECK_INT(spool_age(sp, 1000 + 2 * 604800, 100), 2);
+	CHECK_INT(spool_share(sp, "charlie"), 0);
+	spool_close(sp);
+}
+
 int
 main(void)
 {
@@ -117,6 +148,7 @@ main(void)
 	spool_prepare();
 	test_changes();
 	test_stored();
+	test_tombstones();
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	CHECK_INT(system(cmd), 0);
 	return check_done();

@@ -88,6 +88,7 @@ struct breaker {
 	char failed[448]; /* the request that failed, and its answer */
 	enum request_kind failed_kind;
 	struct log_limit failed_alone[REQUEST__COUNT];
+	struct log_limit no_topology;
 	int64_t probed;		    /* spool_now() of the last probe */
 	enum breaker_state problem; /* of the outage, as found last */
 	/* the state that was logged in this outage; BREAKER_UNUSED = none */
@@ -521,7 +522,7 @@ on_clusters(const struct http_answer *a, void *arg)
 		breaker_refused(g, &v);
 		return;
 	} else
-		log_warnx(
+		log_limited(&g->no_topology, log_warnx,
 		    "the clusters of cc-backend cannot be read (%s): threads "
 		    "are numbered by the topology of the last start, or as "
 		    "Slurm numbers them",

@@ -49,7 +49,10 @@ on_data(const char *text, size_t n, void *arg)
 {
 	struct job_list *p = arg;
 
-	return job_list_parser_feed(&p->parser, text, n);
+	if (job_list_parser_feed(&p->parser, text, n) == -1)
+		return -1;
+	/* Each row can become a run of the spool. */
+	return p->parser.rows > JOB_LIST_ROWS ? -1 : 0;
 }
 
 static void

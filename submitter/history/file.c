@@ -23,20 +23,20 @@
 /* Rows are removed from here on, in percent of the limit. */
 #define FULL_PERCENT 90
 
-/* The index holds the job alone: it gives the runs of a job in their order. */
+/*
+ * run_job gives the runs of a job in their order.  run_start finds one run of very
+ * many, which forged records can give a job; files of earlier builds do without it.
+ */
 static const char schema[] =
     "CREATE TABLE cluster (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE run (id INTEGER PRIMARY KEY, cluster INT, job INT, start INT,"
     " events BLOB);"
     "CREATE INDEX run_job ON run (job);"
+    "CREATE INDEX run_start ON run (job, start);"
     "CREATE TABLE count (span INT, t INT, data BLOB, PRIMARY KEY (span, t))"
     " WITHOUT ROWID;"
     "PRAGMA application_id = 1128482889;"
     "PRAGMA user_version = 1";
-
-/* Files before 0.2.0 have none.  Forged records can give a job very many runs. */
-static const char index_of_start[] =
-    "CREATE INDEX IF NOT EXISTS run_start ON run (job, start)";
 
 static const char setup[] =
     "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;"
@@ -163,15 +163,10 @@ schema_settle(struct history_file *f)
 	if (app == -1 || version == -1 || execute(f, setup) == -1)
 		return failed(f) == -1 ? f->error : NULL;
 	if (app == 0 && version == 0 && pragma(f, "page_count") <= 1)
-		return execute(f, schema) == -1 ||
-			execute(f, index_of_start) == -1 ?
-		    f->error :
-		    NULL;
+		return execute(f, schema) == -1 ? f->error : NULL;
 	if (app != APPLICATION_ID || version != FILE_VERSION ||
 	    pragma(f, "page_size") != PAGE)
 		return "it is of another version or program";
-	/* Without space for it, the file is used all the same. */
-	(void)execute(f, index_of_start);
 	return NULL;
 }
 

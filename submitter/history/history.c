@@ -204,9 +204,11 @@ flush(struct history *h)
 		memset(&h->minute, 0, sizeof(h->minute));
 		return;
 	}
-	bad = history_file_begin(h->file) == -1 || events_write(h) == -1 ||
-	    counts_write_all(h) == -1 || counts_age(h, now / 1000) == -1 ||
+	/* Old rows first: a lower historyMaxBytes leaves no space for new ones. */
+	bad = history_file_begin(h->file) == -1 ||
 	    history_file_age(h->file, now - h->days * 86400000) == -1 ||
+	    events_write(h) == -1 || counts_write_all(h) == -1 ||
+	    counts_age(h, now / 1000) == -1 ||
 	    history_file_commit(h->file) == -1;
 	if (bad) {
 		h->lost += h->n;

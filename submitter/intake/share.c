@@ -117,21 +117,26 @@ waits_for_delivery(struct spool *sp, const char *cluster)
 	return 0;
 }
 
+static int64_t
+open_most(const struct spool *sp)
+{
+	return (int64_t)(spool_bytes_max(sp) / 100 * OPEN_PERCENT);
+}
+
 /* Is the cluster above its share, and why must it wait? */
 static int
 must_wait(struct intake *b, const char *cluster, int64_t room, int was)
 {
 	struct spool *sp = b->s->spool;
 	int64_t bytes = spool_share(sp, cluster);
-	int64_t most = (int64_t)(spool_bytes_max(sp) / 100 * OPEN_PERCENT);
+	int64_t most = open_most(sp);
 
-	if (bytes <= (was ? AGAIN(room) : room))
-		return 0;
-	if (bytes > (was ? AGAIN(most) : most)) {
+	if (spool_share_most(sp, cluster) > (was ? AGAIN(most) : most)) {
 		b->shedding = 1;
 		return 1;
 	}
-	return waits_for_delivery(sp, cluster);
+	return bytes > (was ? AGAIN(room) : room) &&
+	    waits_for_delivery(sp, cluster);
 }
 
 /*
@@ -168,7 +173,8 @@ share_check(struct intake *b)
 	if (room < 0)
 		room = 0;
 	b->shedding = 0;
-	if (b->n_held == 0 && all <= room)
+	if (b->n_held == 0 && all <= room &&
+	    spool_share_largest(sp) <= open_most(sp))
 		return;
 	for (i = 0; i < names->n; i++) {
 		was = is_held(b, names->names[i]);

@@ -17,6 +17,8 @@
 
 /* ms; longest wait for a flush, and for the next answer */
 #define CONFIRM_MS 5000
+/* ms; longest wait for all answers of a batch: foreign messages may come in between */
+#define ANSWERS_MS 60000
 
 /*
  * The broker reports a subject that is not permitted before it answers the flush.
@@ -243,14 +245,16 @@ answer_read(struct nats_item *item, natsMsg *msg)
 static unsigned
 answers_read(struct nats_session *ns, struct nats_items *batch, unsigned left)
 {
+	int64_t until = nats_Now() + ANSWERS_MS, ms;
 	struct nats_item *item;
 	unsigned missing = 0;
 	natsMsg *msg;
 	natsStatus s;
 
-	while (left > 0) {
+	while (left > 0 && (ms = until - nats_Now()) > 0) {
 		msg = NULL;
-		s = natsSubscription_NextMsg(&msg, ns->acks, CONFIRM_MS);
+		s = natsSubscription_NextMsg(&msg, ns->acks,
+		    ms < CONFIRM_MS ? ms : CONFIRM_MS);
 		if (s == NATS_NO_RESPONDERS) {
 			missing++;
 			left--;

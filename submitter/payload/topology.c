@@ -27,6 +27,8 @@
 /* Limits of a list of clusters; sites have about ten. */
 #define CLUSTERS_MAX 256
 #define KINDS_MAX    1024
+/* Bytes of the node lists of a cluster: each host of a run is searched in them. */
+#define NODES_MAX (512 * 1024)
 /*
  * Of the whole text, before jansson builds a tree that needs up to 75 times
  * the memory of the text: about 100 MiB in all.  KINDS_MAX kinds of hosts with
@@ -200,17 +202,19 @@ static int
 read_cluster(struct cluster *c, const json_t *o)
 {
 	const json_t *list = json_object_get(o, "subClusters");
-	size_t i, n = json_array_size(list);
+	size_t i, n = json_array_size(list), nodes = 0;
 
 	c->name = copy_of(o, "name");
 	c->kinds = calloc(n + 1, sizeof(*c->kinds));
 	if (c->name == NULL || c->kinds == NULL || n > KINDS_MAX)
 		return -1;
-	for (i = 0; i < n; i++, c->n++)
-		if (read_kind(&c->kinds[i], json_array_get(list, i)) == -1) {
+	for (i = 0; i < n; i++, c->n++) {
+		if (read_kind(&c->kinds[i], json_array_get(list, i)) == -1 ||
+		    (nodes += strlen(c->kinds[i].nodes)) > NODES_MAX) {
 			kind_clear(&c->kinds[i]);
 			return -1;
 		}
+	}
 	return 0;
 }
 
@@ -303,7 +307,8 @@ topology_load(struct topology *t, const char *json, size_t len, char *reason,
 		clusters = read_clusters(list, &n);
 		if (clusters == NULL)
 			snprintf(reason, size,
-			    "too many subclusters, or out of memory");
+			    "too many subclusters, node lists that are too "
+			    "long, or out of memory");
 	}
 	json_decref(root);
 	if (clusters == NULL)

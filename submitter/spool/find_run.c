@@ -72,6 +72,34 @@ is_resized_part(const struct job *job, int64_t start, int64_t end)
 
 #define FOUND_PART 2 /* the row has all that a part of the run can tell */
 
+/* May the record belong to this row of SQL_RUN_LATEST? */
+static int
+is_like(const struct job *job, sqlite3_stmt *st)
+{
+	return sqlite3_column_int64(st, 6) == job->key.start || /* alias */
+	    (job->submit != 0 && sqlite3_column_int64(st, 5) == job->submit) ||
+	    (job->end != 0 && sqlite3_column_int64(st, 4) == job->end);
+}
+
+/* Reads such rows of the job, the latest first: how many, or -1. */
+static int
+like_read(struct spool *sp, const struct job *job,
+    struct spool_run rows[LIKE_MAX])
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_RUN_LATEST,
+	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
+		INT(job->key.job), INT(JOB_RUNS_MAX)));
+	int rc, n = 0;
+
+	if (st == NULL)
+		return -1;
+	while ((rc = spool_step(sp, st)) == 1 && n < LIKE_MAX)
+		if (is_like(job, st))
+			spool_row(sp, st, &rows[n++]);
+	sqlite3_reset(st);
+	return rc == -1 ? -1 : n;
+}
+
 /*
  * Finds the row of the run under another start time: 1 and *run, FOUND_PART, 0,
  * or -1.
@@ -80,18 +108,9 @@ static int
 find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 {
 	struct spool_run rows[LIKE_MAX];
-	sqlite3_stmt *st = spool_query(sp, SQL_RUN_LIKE,
-	    VALUES(INT(spool_cluster_id(sp, job->key.cluster, 0)),
-		INT(job->key.job), INT(job->key.start), INT(job->submit),
-		INT(job->end), INT(LIKE_MAX), INT(JOB_RUNS_MAX)));
-	int rc, n = 0, i, left = READ_MAX;
+	int n = like_read(sp, job, rows), i, left = READ_MAX;
 
-	if (st == NULL)
-		return -1;
-	while ((rc = spool_step(sp, st)) == 1 && n < LIKE_MAX)
-		spool_row(sp, st, &rows[n++]);
-	sqlite3_reset(st);
-	for (i = 0; i < n; i++) {
+	for (i = n - 1; i >= 0; i--) {
 		if (job->key.start == rows[i].alias ||
 		    (is_moved(job, rows[i].key.start, rows[i].end,
 			 rows[i].submit) &&
@@ -102,7 +121,7 @@ find_moved(struct spool *sp, const struct job *job, struct spool_run *run)
 		if (is_resized_part(job, rows[i].key.start, rows[i].end))
 			return FOUND_PART;
 	}
-	return rc == -1 ? -1 : 0;
+	return n == -1 ? -1 : 0;
 }
 
 /* The other start time of a run that is done; 0 = none. */

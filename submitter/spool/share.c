@@ -14,12 +14,13 @@
 
 #include "submitter/spool/spool_private.h"
 
-/* Key of the value in table meta; "shares" was without tombstones. */
-#define SHARES_NAME "shares-tombs"
-#define PAGE	    4096
-#define ROW_BYTES   400 /* of a run with its index entries */
-#define TOMB_BYTES  32
-#define ALIVE_ROWS  4096
+#define PAGE	  4096
+#define ROW_BYTES 400 /* of a run with its index entries */
+#define TOMB_BYTES \
+	32 /* of ordinary ones, which are added in the order of ids */
+/* of forged ones: large ids and times, and pages that are half full */
+#define TOMB_BYTES_MAX 80
+#define ALIVE_ROWS     4096
 
 /* Bytes of a run whose record has this length: long ones have whole pages. */
 static int64_t
@@ -46,6 +47,17 @@ share_add(struct spool *sp, int id, int64_t bytes)
 
 	if (c != NULL)
 		c->bytes += bytes;
+}
+
+static void
+tombs_add(struct spool *sp, int id, int64_t n)
+{
+	struct spool_cluster *c = cluster_of(&sp->now, id);
+
+	if (c == NULL)
+		return;
+	c->bytes += n * TOMB_BYTES;
+	c->tombs += n;
 }
 
 /* The length of the stored record; -1 without one, or on an error. */
@@ -92,7 +104,7 @@ void
 spool_share_tombs(struct spool *sp, int cluster, int n)
 {
 	if (sp->shares)
-		share_add(sp, cluster, (int64_t)n * TOMB_BYTES);
+		tombs_add(sp, cluster, n);
 }
 
 int
@@ -104,12 +116,13 @@ spool_shares_write(struct spool *sp, int64_t clock)
 
 	if (!sp->shares)
 		return 0;
-	wr_init(&w, 16 + 16 * CLUSTERS_MAX);
+	wr_init(&w, 16 + 24 * CLUSTERS_MAX);
 	wr_i64(&w, clock);
 	for (i = 0; i < sp->now.n_clusters; i++)
 		if (sp->now.clusters[i].bytes != 0) {
 			wr_i64(&w, sp->now.clusters[i].id);
 			wr_i64(&w, sp->now.clusters[i].bytes);
+			wr_i64(&w, sp->now.clusters[i].tombs);
 		}
 	rc = wr_end(&w) == 0 ? spool_value_set(sp, SHARES_NAME, w.buf, w.len) :
 			       -1;
@@ -121,8 +134,8 @@ spool_shares_write(struct spool *sp, int64_t clock)
 static int
 shares_read(struct spool *sp)
 {
+	struct spool_cluster *c, none;
 	struct reader r;
-	int64_t id;
 	size_t n;
 	void *p = spool_value_get(sp, SHARES_NAME, &n);
 	int rc = -1;
@@ -130,8 +143,11 @@ shares_read(struct spool *sp)
 	rd_init(&r, p, n);
 	if (p != NULL && rd_i64(&r) == sp->opened - 1)
 		for (rc = 0; r.left > 0 && !r.err;) {
-			id = rd_i64(&r);
-			share_add(sp, (int)id, rd_i64(&r));
+			c = cluster_of(&sp->now, (int)rd_i64(&r));
+			if (c == NULL)
+				c = &none;
+			c->bytes = rd_i64(&r);
+			c->tombs = rd_i64(&r);
 		}
 	free(p);
 	return rc;
@@ -145,7 +161,7 @@ tombs_count(struct spool *sp)
 	int rc = -1;
 
 	while (st != NULL && (rc = spool_step(sp, st)) == 1) {
-		share_add(sp, sqlite3_column_int(st, 0), TOMB_BYTES);
+		tombs_add(sp, sqlite3_column_int(st, 0), 1);
 		if (++n % ALIVE_ROWS == 0)
 			spool_alive();
 	}
@@ -189,6 +205,35 @@ spool_share(const struct spool *sp, const char *cluster)
 		if (strcmp(sp->now.clusters[i].name, cluster) == 0)
 			return sp->now.clusters[i].bytes;
 	return 0;
+}
+
+static int64_t
+most_of(const struct spool_cluster *c)
+{
+	return c->bytes + c->tombs * (TOMB_BYTES_MAX - TOMB_BYTES);
+}
+
+int64_t
+spool_share_most(const struct spool *sp, const char *cluster)
+{
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		if (strcmp(sp->now.clusters[i].name, cluster) == 0)
+			return most_of(&sp->now.clusters[i]);
+	return 0;
+}
+
+int64_t
+spool_share_largest(const struct spool *sp)
+{
+	int64_t largest = 0;
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		if (most_of(&sp->now.clusters[i]) > largest)
+			largest = most_of(&sp->now.clusters[i]);
+	return largest;
 }
 
 int64_t

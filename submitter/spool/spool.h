@@ -308,6 +308,10 @@ int spool_watermark(struct spool *sp, const char *cluster, int64_t until);
 int spool_shares_begin(struct spool *sp);
 /* Bytes of one cluster, and of all; with uncommitted changes. */
 int64_t spool_share(const struct spool *sp, const char *cluster);
+/* The same with the most that its tombstones can use. */
+int64_t spool_share_most(const struct spool *sp, const char *cluster);
+/* The largest of these. */
+int64_t spool_share_largest(const struct spool *sp);
 int64_t spool_shares_all(const struct spool *sp);
 
 /* stream.c: where the reading of a cluster's stream continues */

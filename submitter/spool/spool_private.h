@@ -31,7 +31,7 @@ enum sql {
 	SQL_RUN_GET,
 	SQL_RUN_FIND,
 	SQL_RUN_OF_JOB,
-	SQL_RUN_LIKE,
+	SQL_RUN_LATEST,
 	SQL_RUN_ADD,
 	SQL_RUN_SAVE,
 	SQL_RUN_DROP,
@@ -180,6 +180,8 @@ int spool_resources_age(struct spool *sp, int64_t wall);
 /* resource_v1.c: the bytes after the version; the reader fails on an error */
 void spool_resources_read_v1(struct reader *r, struct job *job);
 
+/* Key of the value of share.c in table meta; "shares" was without tombstones. */
+#define SHARES_NAME "shares-tombs"
 /* share.c: no effect before spool_shares_begin() */
 
 /* Called before a record of this length is written, or the run removed. */
@@ -228,6 +230,7 @@ struct tally {
 		char name[CLUSTER_MAX];
 		int id;
 		int64_t cursor;
+		int64_t tombs;
 		int64_t bytes; /* of its runs; share.c */
 	} clusters[CLUSTERS_MAX];
 	unsigned n_clusters;

@@ -137,12 +137,9 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_RUN_OF_JOB] =
 	    "SELECT " RUN_COLUMNS " FROM run"
 	    " WHERE cluster = ?1 AND job = ?2 ORDER BY started LIMIT ?3",
-	/* the runs of the job that a record may belong to, see find_moved() */
-	[SQL_RUN_LIKE] = "SELECT " RUN_COLUMNS " FROM (SELECT * FROM run"
-			 " WHERE cluster = ?1 AND job = ?2"
-			 " ORDER BY started DESC LIMIT ?7)"
-			 " WHERE alias = ?3 OR (submitted = ?4 AND ?4 <> 0) OR"
-			 " (ended = ?5 AND ?5 <> 0) ORDER BY started LIMIT ?6",
+	[SQL_RUN_LATEST] =
+	    "SELECT " RUN_COLUMNS " FROM run"
+	    " WHERE cluster = ?1 AND job = ?2 ORDER BY started DESC LIMIT ?3",
 	[SQL_RUN_ADD] =
 	    "INSERT INTO run VALUES (NULL, ?2, ?3, ?4, ?5, ?6, ?7,"
 	    " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",

@@ -310,6 +310,31 @@ check_names_cut(void)
 	topology_free(t);
 }
 
+/* Each host of a run is searched in the lists of nodes. */
+static void
+check_node_lists(void)
+{
+	static const char head[] =
+	    "{\"clusters\":[{\"name\":\"a\","
+	    "\"subClusters\":[{\"name\":\"s\",\"nodes\":\"";
+	static char text[520 * 1024 + sizeof(head) + 64];
+	struct topology *t = topology_new();
+	char why[256];
+	size_t n, len;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		n = (i == 0 ? 511 : 513) * 1024;
+		len = (size_t)sprintf(text, "%s", head);
+		memset(text + len, 'n', n);
+		len += n;
+		len += (size_t)sprintf(text + len, "\"}]}]}");
+		CHECK_INT(topology_load(t, text, len, why, sizeof(why)), -i);
+	}
+	CHECK(strstr(why, "node lists that are too long") != NULL);
+	topology_free(t);
+}
+
 int
 main(void)
 {
@@ -332,6 +357,7 @@ main(void)
 	CHECK_INT(topology_load(t, json, len, why, sizeof(why)), 0);
 	check_refused(t);
 	check_large();
+	check_node_lists();
 	topology_free(t);
 	topology_free(NULL);
 	free(json);

@@ -657,6 +657,7 @@ test_recovery_in_parts(void)
 	CHECK_INT(errno, ENOSPC);
 	CHECK(sp != NULL);
 	CHECK_INT(spool_runs(sp), 1000); /* one commit */
+	CHECK_INT(spool_shares_begin(sp), 0);
 	CHECK(strstr(spool_error(sp), "checksum") == NULL);
 	CHECK_INT(files_like(SPOOL_DAMAGED), 1);
 	CHECK_INT(files_like(".damaged-*"), 0);
@@ -671,6 +672,9 @@ test_recovery_in_parts(void)
 	sp = spool_begin_test(1, 0);
 	CHECK_INT(errno, 0);
 	CHECK(spool_runs(sp) > 2000);
+	/* The sums of the first part do not count. */
+	CHECK_INT(spool_shares_begin(sp), 0);
+	CHECK(spool_share(sp, "alpha") > (int64_t)spool_runs(sp) * 400);
 	CHECK_INT(spool_commit(sp), 0);
 	CHECK(put(sp, 1, 1001, 0, &row) == PUT_KNOWN && row == 0);
 	CHECK_INT(files_like(SPOOL_DAMAGED), 0);

@@ -752,6 +752,38 @@ test_idle(void)
 	history_file_remove(FILE_NAME);
 }
 
+/* A lower historyMaxBytes removes the oldest runs, and no other. */
+static void
+test_lower_limit(void)
+{
+	struct history_item item = { history_now(), HISTORY_STORED, 0, 1 };
+	struct run_key key;
+	struct history_file *f;
+	char why[160] = "";
+	unsigned i, many = 30000;
+
+	f = history_file_open(FILE_NAME, 1 << 26, why, sizeof(why));
+	CHECK(f != NULL);
+	CHECK_INT(history_file_begin(f), 0);
+	for (i = 0; i < many; i++) {
+		key = key_of("alpha", 1000 + i, item.ms / 1000);
+		CHECK_INT(history_file_add(f, &key, &item, 1), 0);
+	}
+	CHECK_INT(history_file_commit(f), 0);
+	CHECK(history_file_bytes(f) > 3 << 19);
+	history_file_close(f);
+	begin(30, 1 << 20);
+	for (i = 0; i < 200; i++) {
+		key = key_of("beta", 1 + i, item.ms / 1000);
+		history_note(submitter.history, &key, HISTORY_STORED, 0, 1);
+	}
+	CHECK(*ask("beta", 200) != '\0');
+	CHECK(*ask("alpha", 1000 + many - 1) != '\0');
+	CHECK_STR(ask("alpha", 1000), "");
+	end();
+	history_file_remove(FILE_NAME);
+}
+
 int
 main(void)
 {
@@ -778,6 +810,8 @@ main(void)
 	test_late_hooks();
 	test_late_start();
 	test_slurm_times();
+	history_file_remove(FILE_NAME);
+	test_lower_limit();
 	history_file_remove(FILE_NAME);
 	rmdir(dir);
 	event_base_free(worker.base);

@@ -123,6 +123,14 @@ open_most(const struct spool *sp)
 	return (int64_t)(spool_bytes_max(sp) / 100 * OPEN_PERCENT);
 }
 
+static int64_t
+bytes_that_count(const struct spool *sp, const char *cluster)
+{
+	int64_t most = spool_share_most(sp, cluster);
+
+	return most > open_most(sp) ? most : spool_share(sp, cluster);
+}
+
 /* Is the cluster above its share, and why must it wait? */
 static int
 must_wait(struct intake *b, const char *cluster, int64_t room, int was)
@@ -182,7 +190,7 @@ share_check(struct intake *b)
 		hold = names->n > 1 && must_wait(b, names->names[i], room, was);
 		if (hold != was)
 			hold_change(b, names->names[i],
-			    spool_share(sp, names->names[i]), hold);
+			    bytes_that_count(sp, names->names[i]), hold);
 		b->next_held[n] = (uint16_t)i;
 		n += (unsigned)hold;
 	}

@@ -707,12 +707,6 @@ spool_put_from_backend(struct spool *sp, const struct run_key *key)
 	 */
 	if (!sp->policy.to[DEST_REST] || spool_is_done(sp, key))
 		return 0;
-	/*
-	 * A list cannot fill the spool.  Without the row the start of the run is
-	 * sent, and cc-backend refuses it.
-	 */
-	if (spool_bytes(sp) > spool_bytes_max(sp) / 2)
-		return 0;
 	memset(&run, 0, sizeof(run));
 	run.key = *key;
 	run.flags = RUN_KEY_FIXED | RUN_REST_STARTED | RUN_FROM_BACKEND;

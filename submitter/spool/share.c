@@ -136,12 +136,16 @@ shares_read(struct spool *sp)
 {
 	struct spool_cluster *c, none;
 	struct reader r;
+	unsigned i;
 	size_t n;
 	void *p = spool_value_get(sp, SHARES_NAME, &n);
 	int rc = -1;
 
+	if (p == NULL)
+		n = 0;
 	rd_init(&r, p, n);
-	if (p != NULL && rd_i64(&r) == sp->opened - 1)
+	/* A recovery leaves an empty value. */
+	if (n > 0 && rd_i64(&r) == sp->opened - 1)
 		for (rc = 0; r.left > 0 && !r.err;) {
 			c = cluster_of(&sp->now, (int)rd_i64(&r));
 			if (c == NULL)
@@ -150,7 +154,11 @@ shares_read(struct spool *sp)
 			c->tombs = rd_i64(&r);
 		}
 	free(p);
-	return rc;
+	if (rc == 0 && !r.err)
+		return 0;
+	for (i = 0; i < sp->now.n_clusters; i++)
+		sp->now.clusters[i].bytes = sp->now.clusters[i].tombs = 0;
+	return -1;
 }
 
 static int

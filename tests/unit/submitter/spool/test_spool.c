@@ -1060,6 +1060,8 @@ test_salvage(void)
 
 	damaged_make();
 	sp = spool_begin_test(1, 0);
+	CHECK_INT(spool_shares_begin(sp), 0);
+	CHECK(spool_share(sp, "alpha") > (int64_t)spool_runs(sp) * 400);
 	CHECK(spool_runs(sp) > 2000);
 	CHECK(spool_runs(sp) < 3000);
 	CHECK(spool_is_done(sp, &key));

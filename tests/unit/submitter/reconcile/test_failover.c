@@ -178,6 +178,33 @@ test_list_refused(void)
 	sim_end();
 }
 
+/* More rows than were requested are no list. */
+static void
+test_list_too_long(void)
+{
+	static char text[501 * 96];
+	size_t n = 0;
+	int rows, i;
+
+	for (rows = 500; rows <= 501; rows++) {
+		begin();
+		sim_put(1, 1000, 0);
+		role(1, 0);
+		n = (size_t)sprintf(text, "{\"jobs\":[");
+		for (i = 0; i < rows; i++)
+			n += (size_t)sprintf(text + n,
+			    "%s{\"jobId\":%d,\"cluster\":\"alpha\","
+			    "\"startTime\":1000,\"jobState\":\"running\"}",
+			    i > 0 ? "," : "", 100 + i);
+		sprintf(text + n, "]}");
+		CHECK(strstr(sim_path(REQUEST_LIST), "page=1") != NULL);
+		sim_answer(REQUEST_LIST, 200, text);
+		/* The next page is requested only behind a whole one. */
+		CHECK_INT(sim_waits(REQUEST_LIST), rows == 500);
+		sim_end();
+	}
+}
+
 /*
  * A run that another client has stopped with another end is not one that the
  * other suite has delivered: it is listed for an admin.
@@ -980,6 +1007,7 @@ main(void)
 	test_active();
 	test_rolled_back();
 	test_list_refused();
+	test_list_too_long();
 	test_stopped_by_others();
 	test_stopped_while_waiting();
 	test_published_again();

@@ -76,8 +76,8 @@ void ruleset_allow(struct ruleset *rs, const char *path, unsigned access);
  */
 void ruleset_allow_named(struct ruleset *rs, const char *path);
 /*
- * A path of slurmExtraPaths, to read and to execute; nothing if it is no directory
- * and directories is 1, or the other way around.
+ * A path of slurmExtraPaths, to read and to execute.  directories 1: only if it is a
+ * directory; 0: only if it is not.
  */
 void ruleset_allow_extra(struct ruleset *rs, const char *path, int directories);
 /* In the child. 0, or -1 with errno. */

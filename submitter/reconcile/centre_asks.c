@@ -2,8 +2,8 @@
 /*
  * The answers of centre_asks.h.  The centre sends one question at a time about a
  * cluster: a newer question replaces an older one about the same cluster.  The
- * collector has one lookup at a time; lookups of other clusters wait, and share
- * the time: one whose Slurm does not answer must not delay them too long.  A run of
+ * collector has one lookup at a time; lookups of other clusters wait.  They share
+ * the time: a cluster whose Slurm does not answer must not delay the others.  A run of
  * which the collector tells nothing in time is in neither part of the answer: that
  * is no evidence.
  *
@@ -31,7 +31,7 @@
 #define ANSWER_MS 45000
 /* least ms for the collector while another lookup waits, before LATEST_MS */
 #define SHARE_MS 15000
-/* ms from a question to its answer, the centre waits 60000 */
+/* ms from a question to its answer; the centre waits 60000 */
 #define LATEST_MS 55000
 /* ms between two questions: the centre, or who has its login, may ask at will */
 #define QUESTION_MS 2000
@@ -39,7 +39,7 @@
 #define POLL_MS 10000
 /* ms between the beginnings of two backfills: each fills the stream */
 #define BACKFILL_MS 60000
-/* ms; a permission that the broker got later makes no subscription */
+/* ms between two subscriptions: a later permission of the broker makes none */
 #define SUBSCRIBE_MS 3600000
 /* questions that wait, one for each cluster; more clusters get an error */
 #define HELD_MAX 16

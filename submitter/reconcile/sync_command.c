@@ -429,7 +429,7 @@ waits_for_stop(struct spool *sp, const struct spool_run *run)
 	    run->due[DEST_REST] < DUE_LEASED;
 }
 
-/* What the report says of a request that becomes due. */
+/* The report prints this text for a request that becomes due. */
 static const char *
 send_text(const struct sync *y)
 {

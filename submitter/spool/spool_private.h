@@ -187,7 +187,7 @@ void spool_resources_read_v1(struct reader *r, struct job *job);
 /* Called before a record of this length is written, or the run removed. */
 void spool_share_set(struct spool *sp, int64_t id, size_t len);
 void spool_share_drop(struct spool *sp, int64_t id);
-/* So many tombstones of the cluster, by its id, were added; removed when negative. */
+/* Adds n tombstones to the sum of the cluster with this id; n < 0 subtracts. */
 void spool_share_tombs(struct spool *sp, int cluster, int n);
 /* Part of each commit; clock: as in the state.  0 or -1. */
 int spool_shares_write(struct spool *sp, int64_t clock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the receiver logs when its lease begins and ends; the test replaces the link. */
+/* The receiver logs the begin and the end of its lease.  The test replaces the link. */
 #include "config.h"
 
 #include <stdarg.h>

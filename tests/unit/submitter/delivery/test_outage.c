@@ -179,14 +179,12 @@ test_long_after_short(void)
 	sim_end();
 }
 
-/* cc-backend fails for one start again and again, and for no other request. */
+/* For an hour, cc-backend accepts the probe and fails for each start. */
 static void
-test_one_run_fails(void)
+starts_fail(void)
 {
 	int i;
 
-	begin();
-	sim_put(1, 1000, 0);
 	for (i = 0; i < 3600; i++) {
 		sim_run(1000);
 		if (sim_waits(REQUEST_PROBE))
@@ -194,6 +192,15 @@ test_one_run_fails(void)
 		if (sim_waits(REQUEST_START))
 			sim_answer(REQUEST_START, 500, LOCKED);
 	}
+}
+
+/* cc-backend fails for one start again and again, and for no other request. */
+static void
+test_one_run_fails(void)
+{
+	begin();
+	sim_put(1, 1000, 0);
+	starts_fail();
 	CHECK_INT(sim_state(1, 1000), START_DUE);
 	CHECK_STR(breaker_problem(sim.breaker), "up");
 	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 1);
@@ -205,18 +212,10 @@ test_one_run_fails(void)
 static void
 test_all_runs_fail(void)
 {
-	int i;
-
 	begin();
 	sim_put(1, 1000, 0);
 	sim_put(2, 1000, 0);
-	for (i = 0; i < 3600; i++) {
-		sim_run(1000);
-		if (sim_waits(REQUEST_PROBE))
-			probe_accept();
-		if (sim_waits(REQUEST_START))
-			sim_answer(REQUEST_START, 500, LOCKED);
-	}
+	starts_fail();
 	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 1);
 	CHECK_INT(lines[LOG_ID_BACKEND_UP], 0);
 	sim_end();

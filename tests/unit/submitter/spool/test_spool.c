@@ -1154,6 +1154,7 @@ test_set_aside_row(void)
 static struct inflight *page;
 static struct run_key read_run; /* job 0 = none was in the page */
 static int no_memory;		/* no record can be read */
+static unsigned n_reads;
 
 void __real_job_read(struct reader *r, struct job *job);
 void __wrap_job_read(struct reader *r, struct job *job);
@@ -1163,6 +1164,7 @@ __wrap_job_read(struct reader *r, struct job *job)
 {
 	if (inflight_read(page, &read_run) == 0)
 		memset(&read_run, 0, sizeof(read_run));
+	n_reads++;
 	__real_job_read(r, job);
 	if (no_memory) {
 		errno = ENOMEM;
@@ -1198,6 +1200,26 @@ test_no_memory(void)
 	/* No such row. */
 	CHECK_INT(spool_record(sp, row + 1, &job), -1);
 	CHECK_INT(errno, EINVAL);
+	spool_close(sp);
+	file_remove();
+}
+
+/*
+ * Somebody who may send records can forge many open runs of one submission: a
+ * further record does not read the stored records of all.
+ */
+static void
+test_forged_like(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	int64_t row;
+	unsigned i;
+
+	for (i = 1; i <= 32; i++) {
+		n_reads = 0;
+		CHECK_INT(requeued(sp, 70, 1000 + i, i, &row), PUT_NEW);
+		CHECK_INT(n_reads, i <= 4 ? i - 1 : 4);
+	}
 	spool_close(sp);
 	file_remove();
 }
@@ -1881,6 +1903,7 @@ main(void)
 	test_no_inode();
 	test_set_aside();
 	test_set_aside_row();
+	test_forged_like();
 	test_inflight();
 	test_no_memory();
 	test_late();

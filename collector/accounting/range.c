@@ -348,6 +348,9 @@ slice_shrink(struct accounting *l, const struct command_end *end)
 	/* The length is not the reason. */
 	if (!refused && to - l->range.at <= SLICE_MIN_S)
 		return 0;
+	/* A part of a backfill may be shorter than a slice. */
+	if (to - l->range.at < l->slice)
+		l->slice = to - l->range.at;
 	l->slice /= 2;
 	if (l->slice < SLICE_MIN_S)
 		l->slice = SLICE_MIN_S;
@@ -424,8 +427,11 @@ slice_end(struct accounting *l)
 		return;
 	}
 	parts_read(l);
-	/* A short poll says nothing about the length that slurmdbd can answer. */
-	if (l->slice_to - l->range.at >= l->slice)
+	/*
+	 * A short poll says nothing about the length that slurmdbd can answer, and
+	 * the last day, which comes between the slices of a backfill, too little.
+	 */
+	if (l->range.kind != RANGE_DAY && l->slice_to - l->range.at >= l->slice)
 		slice_grow(l);
 	l->range.at = l->slice_to;
 	l->range.tries = 0;

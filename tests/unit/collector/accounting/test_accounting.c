@@ -901,6 +901,27 @@ test_backfill_timeout(void)
 	CHECK_TO(-30 * DAY + DAY / 2);
 }
 
+/*
+ * A part of a backfill that is shorter than a slice is not repeated for ever; the
+ * query for the last day, which comes in between, does not lengthen it again.
+ */
+static void
+test_short_backfill_timeout(void)
+{
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "COMPLETED", 100, 200));
+	CHECK_INT(acct_backfill(acct, SIM_EPOCH - 30 * DAY,
+		      SIM_EPOCH - 30 * DAY + DAY / 4, 0),
+	    0);
+	CHECK_TO(-30 * DAY + DAY / 4);
+	sim_answer_late("sacct");
+	sim_pass(130);
+	acct_kick(acct);
+	CHECK_FROM(-30 * DAY);
+	CHECK_TO(-30 * DAY + DAY / 8);
+}
+
 static void
 test_max_span(void)
 {
@@ -2443,6 +2464,7 @@ main(void)
 	test_slice_timeout();
 	test_poll_timeout();
 	test_backfill_timeout();
+	test_short_backfill_timeout();
 	test_max_span();
 	test_by_id();
 	test_old_end_of_resized();

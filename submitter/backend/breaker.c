@@ -441,6 +441,10 @@ version_take(struct breaker *g, const struct result *v)
 	spool_policy(g->s->spool)->wait_commit = g->version == BACKEND_1_5;
 }
 
+/* The states in which a request for the run is made. */
+static const enum run_state due_states[] = { START_DUE, START_DUE_ENDED,
+	STOP_DUE, DELETE_DUE };
+
 /*
  * Is a run due, now or soon?  Those that wait for Slurm or for another run make
  * no request, and a passive suite makes none.
@@ -448,25 +452,50 @@ version_take(struct breaker *g, const struct result *v)
 static int
 request_follows(const struct breaker *g)
 {
-	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
-		STOP_DUE, DELETE_DUE };
 	int64_t soon = spool_now(g->s->spool) + PROBE_MAX, due;
 	size_t i;
 
-	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		due = spool_next_due(g->s->spool, DEST_REST, states[i]);
+	for (i = 0; i < sizeof(due_states) / sizeof(due_states[0]); i++) {
+		due = spool_next_due(g->s->spool, DEST_REST, due_states[i]);
 		if (due >= 0 && due <= soon)
 			return !role_is_passive(g->s);
 	}
 	return 0;
 }
 
+static int
+count_later(struct spool *sp, struct spool_run *run, void *arg)
+{
+	unsigned *n = arg;
+
+	(void)sp;
+	*n += run->due[DEST_REST] < DUE_LEASED;
+	return 0;
+}
+
+/* Does more than one run wait for another attempt? */
+static int
+several_wait(const struct breaker *g)
+{
+	struct spool_after after;
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(due_states) / sizeof(due_states[0]); i++) {
+		memset(&after, 0, sizeof(after));
+		after.due = INT64_MIN;
+		(void)spool_each(g->s->spool, DEST_REST, due_states[i], &after,
+		    2, count_later, &n);
+	}
+	return n > 1;
+}
+
 void
 breaker_no_request(struct breaker *g)
 {
 	/* Several runs without a good answer: cc-backend does not work. */
-	if (g->state == BREAKER_HALF_OPEN && waiting_runs(g) <= 1 &&
-	    !request_follows(g))
+	if (g->state == BREAKER_HALF_OPEN && !request_follows(g) &&
+	    !several_wait(g))
 		breaker_good(g);
 }
 

@@ -221,6 +221,34 @@ test_all_runs_fail(void)
 	sim_end();
 }
 
+/*
+ * The same beside runs that make no request: they wait for Slurm, or for another
+ * run of their job.
+ */
+static void
+test_one_run_fails_beside(void)
+{
+	struct run_key key = { "alpha", 0, 1000 };
+	struct spool_run run;
+
+	begin();
+	sim_put(1, 1000, 0);
+	for (key.job = 2; key.job < 5; key.job++) {
+		sim_put(key.job, 1000, 0);
+		CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+		run.due[DEST_REST] = DUE_UNCONFIRMED;
+		CHECK_INT(spool_save(sim.spool, &run), 0);
+	}
+	sim_put(2, 3000, 0);
+	CHECK_INT(sim_state(2, 3000), START_BLOCKED);
+	starts_fail();
+	CHECK_INT(sim_state(1, 1000), START_DUE);
+	CHECK_STR(breaker_problem(sim.breaker), "up");
+	CHECK_INT(lines[LOG_ID_BACKEND_DOWN], 1);
+	CHECK_INT(lines[LOG_ID_BACKEND_UP], 1);
+	sim_end();
+}
+
 /* The only run that is due after an outage is gone before its request. */
 static void
 test_no_run_left(void)
@@ -252,6 +280,7 @@ main(void)
 	test_short_outages();
 	test_long_after_short();
 	test_one_run_fails();
+	test_one_run_fails_beside();
 	test_all_runs_fail();
 	test_no_run_left();
 	return check_done();

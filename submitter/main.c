@@ -56,6 +56,7 @@
 /* ms between two checks of old tombstones */
 #define AGE_EVERY 10000
 #define AGE_IDLE  30000 /* the same while nothing is old and cc-backend works */
+#define AGE_FULL  1000	/* after AGE_ROWS old rows: there are more */
 #define AGE_ROWS  512
 
 /* Built by conf_check, not in force yet. */
@@ -301,6 +302,9 @@ kept_finish(struct spool *sp)
 static int64_t
 upkeep_wait(const struct submitter *s, int removed)
 {
+	/* A long backfill of a cluster adds up to 400 a second. */
+	if (removed == AGE_ROWS)
+		return AGE_FULL;
 	return removed > 0 || !breaker_reaches(s->breaker) ? AGE_EVERY :
 							     AGE_IDLE;
 }

@@ -515,6 +515,8 @@ damaged_read(struct damaged_file *w, const char *path, int trusted)
 			rc = PASS_FAILED;
 			goto done;
 		}
+		/* Stored sums are without the rows that follow: count them. */
+		(void)spool_value_set(w->sp, SHARES_NAME, "", 0);
 		runs_take(w);
 		tombs_take(w);
 		if (trusted) {
@@ -525,9 +527,6 @@ damaged_read(struct damaged_file *w, const char *path, int trusted)
 done:
 	sqlite3_close_v2(w->db);
 	spool_sum_bad();
-	/* The sums of an earlier part are without these rows: they are counted. */
-	if (w->runs + w->tombs > 0)
-		(void)spool_value_set(w->sp, SHARES_NAME, "", 0);
 	if (spool_commit(w->sp) == 0)
 		return rc;
 	spool_rollback(w->sp);

@@ -49,7 +49,8 @@ came() { logged "the munge credential of job $1 "; }
 taken() { ctl status -v | grep -q "hook_credentials *$1 accepted, $2 refused, $3 dropped, 0 waiting"; }
 
 conf "prepSockListenPath=tcp:127.0.0.1:$port" prepAuth=munge "prepMungeSocket=$local/socket" slurmPollInterval=3600
-is "-test asks munged" bash -c "'$ADAPTER' -daemon -test -config '$T/etc/config.json' | grep -q '^ok.*munged answers on $local/socket'"
+"$ADAPTER" -daemon -test -config "$T/etc/config.json" >"$T/log/test" 2>&1
+is "-test asks munged" grep -q "^ok.*munged answers on $local/socket" "$T/log/test"
 suite_up "${MUNGE_HOOKS_USER:-root}"
 if [ "$SUITE_USER" != root ]; then
 	is "all processes belong to $SUITE_USER" [ "$(ps -o user= -p "$suite_pid" --ppid "$suite_pid" | sort -u)" = "$SUITE_USER" ]

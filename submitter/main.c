@@ -302,7 +302,7 @@ kept_finish(struct spool *sp)
 static int64_t
 upkeep_wait(const struct submitter *s, int removed)
 {
-	/* A long backfill of a cluster adds up to 400 a second. */
+	/* A long backfill of a cluster adds up to 400 tombstones a second. */
 	if (removed == AGE_ROWS)
 		return AGE_FULL;
 	return removed > 0 || !breaker_reaches(s->breaker) ? AGE_EVERY :

@@ -463,6 +463,7 @@ request_follows(const struct breaker *g)
 	return 0;
 }
 
+/* spool_each(): counts the runs that wait for another attempt. */
 static int
 count_later(struct spool *sp, struct spool_run *run, void *arg)
 {

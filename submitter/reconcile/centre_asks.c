@@ -3,9 +3,9 @@
  * The answers of centre_asks.h.  The centre sends one question at a time about a
  * cluster: a newer question replaces an older one about the same cluster.  The
  * collector has one lookup at a time; lookups of other clusters wait.  They share
- * the time: a cluster whose Slurm does not answer must not delay the others.  A run of
- * which the collector tells nothing in time is in neither part of the answer: that
- * is no evidence.
+ * the time: a cluster whose Slurm does not answer must not delay the others.  A run
+ * of which the collector tells nothing in time is in neither part of the answer:
+ * that is no evidence.
  *
  * A run that has a row here is never reported as unknown.  This host ends it, with
  * the evidence of its own collector, and publishes the end.

@@ -98,14 +98,15 @@ unknown_end(struct spool *sp, struct spool_run *run)
 {
 	struct writer w;
 	struct job job;
-	int rc = -1;
+	int rc = -1, unread;
 
 	job_init(&job);
 	if ((run->flags & RUN_FROM_BACKEND) ||
 	    spool_record(sp, run->id, &job) == -1) {
-		job_clear(&job);
 		/* The record may be valid: the next comparison reads it again. */
-		if (!(run->flags & RUN_FROM_BACKEND) && errno != EINVAL)
+		unread = !(run->flags & RUN_FROM_BACKEND) && errno != EINVAL;
+		job_clear(&job);
+		if (unread)
 			return 0;
 		job.key = run->key;
 		job.flags = JOB_HAS_START;

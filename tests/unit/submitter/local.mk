@@ -249,6 +249,7 @@ test_missing_runs_SOURCES = \
 	tests/unit/submitter/reconcile/test_missing_runs.c \
 	$(SUBMITTER_SIMULATION)
 test_missing_runs_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(SQLITE_CFLAGS)
+test_missing_runs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=job_read
 test_missing_runs_LDADD = $(SUBMITTER_LIBS)
 
 check_PROGRAMS += test_slurm_lookup

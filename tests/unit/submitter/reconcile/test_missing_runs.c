@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -111,6 +112,47 @@ test_known_again(void)
 	CHECK_INT(run.not_found_count, 0);
 	missing(1, 1000);
 	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	sim_end();
+}
+
+static int no_record; /* there is no memory for a record */
+
+void __real_job_read(struct reader *r, struct job *job);
+void __wrap_job_read(struct reader *r, struct job *job);
+
+void
+__wrap_job_read(struct reader *r, struct job *job)
+{
+	__real_job_read(r, job);
+	if (no_record) {
+		errno = ENOMEM;
+		rd_fail(r);
+	}
+}
+
+/* The record of a run is not replaced when there is no memory to read it. */
+static void
+test_no_memory(void)
+{
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = 1000 };
+	struct spool_run run;
+	struct job job;
+
+	sim_begin();
+	open_run(1, 1000);
+	missing(1, 1000);
+	sim_run(SIM_HOUR);
+	no_record = 1;
+	missing(1, 1000);
+	no_record = 0;
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	missing(1, 1000);
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	job_init(&job);
+	CHECK_INT(spool_record(sim.spool, run.id, &job), 0);
+	CHECK(job.n_hosts > 0);
+	job_clear(&job);
 	sim_end();
 }
 
@@ -360,6 +402,7 @@ main(void)
 	test_twice();
 	test_stopped_between();
 	test_known_again();
+	test_no_memory();
 	test_ended();
 	test_many();
 	test_force();

@@ -431,7 +431,7 @@ resume_is_valid(struct reader *r)
 
 	rd_name(r, cluster, sizeof(cluster));
 	until = rd_i64(r);
-	return rd_end(r) == 0 && until >= 0;
+	return rd_end(r) == 0 && until >= RESUME_LOST;
 }
 
 static int

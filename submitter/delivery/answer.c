@@ -76,6 +76,14 @@ run_start_listed(struct submitter *s, struct spool_run *run)
 		start_taken(s, run, RUN_EVENT_LISTED);
 }
 
+void
+run_nats_listed(struct submitter *s, const struct spool_run *before,
+    const struct spool_run *run)
+{
+	if (before->state[DEST_NATS] != run->state[DEST_NATS])
+		start_settled(s, before, DEST_NATS);
+}
+
 static void
 start_accepted(struct submitter *s, struct spool_run *run)
 {

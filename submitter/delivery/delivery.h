@@ -135,6 +135,12 @@ void run_answered(struct submitter *s, struct spool_run *run, struct result *v,
  * quarantined.
  */
 void run_start_listed(struct submitter *s, struct spool_run *run);
+/*
+ * A listing shows the run, and the row is saved.  before: the row as it was.
+ * Releases later runs of the job for NATS when NATS does not get the start.
+ */
+void run_nats_listed(struct submitter *s, const struct spool_run *before,
+    const struct spool_run *run);
 /* Rejects the run: logs and stores the reason, releases later runs. */
 void run_reject(struct submitter *s, struct spool_run *run, enum dest dest,
     enum reject_class class, const char *reason);

@@ -104,7 +104,20 @@ run_done(struct failover *b, struct spool_run *run)
 	    DUE_KEEP, NULL);
 	spool_save(b->s->spool, run);
 	spool_release(b->s->spool, &copy, DEST_REST);
+	run_nats_listed(b->s, &copy, run);
 	commit_soon(b->s->commit);
+}
+
+static void
+run_listed(struct failover *b, struct spool_run *run)
+{
+	struct spool_run copy = *run;
+
+	run->flags |= RUN_KEY_FIXED;
+	change_note(b);
+	nats_follow(b, run, RUN_EVENT_LISTED);
+	run_start_listed(b->s, run);
+	run_nats_listed(b->s, &copy, run);
 }
 
 static void
@@ -126,14 +139,10 @@ on_row(const struct backend_job *row, void *arg)
 	case START_DUE_ENDED:
 	case START_BLOCKED:
 	case START_CONFLICT:
-		if (!running && run.end != 0) {
+		if (!running && run.end != 0)
 			run_done(b, &run);
-			return;
-		}
-		run.flags |= RUN_KEY_FIXED;
-		change_note(b);
-		nats_follow(b, &run, RUN_EVENT_LISTED);
-		run_start_listed(b->s, &run);
+		else
+			run_listed(b, &run);
 		break;
 	case STARTED:
 	case STOP_BLOCKED:

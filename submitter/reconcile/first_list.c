@@ -77,6 +77,8 @@ cluster_next(struct first_list *f, struct run_key *name)
 static void
 known_listed(struct first_list *f, struct spool_run *run)
 {
+	struct spool_run copy = *run;
+
 	if (run->state[DEST_REST] != START_DUE &&
 	    run->state[DEST_REST] != START_DUE_ENDED &&
 	    run->state[DEST_REST] != START_BLOCKED)
@@ -86,6 +88,7 @@ known_listed(struct first_list *f, struct spool_run *run)
 		run_move(f->s->spool, run, DEST_NATS, RUN_EVENT_LISTED,
 		    DUE_KEEP, NULL);
 	run_start_listed(f->s, run);
+	run_nats_listed(f->s, &copy, run);
 }
 
 static void

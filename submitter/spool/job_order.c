@@ -232,6 +232,48 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	return rc;
 }
 
+struct unblock {
+	enum dest dest;
+	int cluster; /* of the last run */
+	uint64_t job;
+};
+
+/* Releases the oldest blocked run of this job, unless another run blocks it. */
+static int
+unblock_one(struct spool *sp, struct spool_run *run, void *arg)
+{
+	struct unblock *u = arg;
+	struct spool_run none = *run;
+
+	if (run->cluster == u->cluster && run->key.job == u->job)
+		return 0;
+	u->cluster = run->cluster;
+	u->job = run->key.job;
+	none.id = 0; /* spool_release() reads all runs of the job */
+	return spool_release(sp, &none, u->dest);
+}
+
+int
+spool_unblock(struct spool *sp)
+{
+	struct spool_after after;
+	struct unblock u;
+	int d, n;
+
+	for (d = 0; d < DEST__COUNT; d++) {
+		memset(&after, 0, sizeof(after));
+		memset(&u, 0, sizeof(u));
+		u.dest = (enum dest)d;
+		do {
+			n = spool_each(sp, u.dest, START_BLOCKED, &after,
+			    SPOOL_PAGE, unblock_one, &u);
+		} while (n == SPOOL_PAGE && !sp->broken);
+		if (n == -1 || sp->broken)
+			return -1;
+	}
+	return 0;
+}
+
 /* Does the later run wait for an unconfirmed one, and is itself confirmed? */
 static int
 is_reuse(const struct spool_run *early, const struct spool_run *later)

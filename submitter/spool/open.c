@@ -455,6 +455,18 @@ modes_restrict(const char *path)
 	}
 }
 
+/* After the recovery: a run of a damaged file may block another one. */
+static void
+blocked_release(struct spool *sp)
+{
+	if (spool_unblock(sp) == 0 && spool_commit(sp) == 0)
+		return;
+	log_warnx("runs that wait for no other run are not released: %s; the "
+		  "next start of the daemon releases them",
+	    sp->error);
+	spool_rollback(sp);
+}
+
 struct spool *
 spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
     size_t size)
@@ -478,8 +490,11 @@ spool_open(const char *path, uint64_t max_bytes, int64_t keep, char *reason,
 	if (sp != NULL) {
 		spool_set_limits(sp, max_bytes, keep);
 		reason[0] = '\0';
-		errno = spool_recover(sp) == -1 && spool_no_space(sp) ? ENOSPC :
-									0;
+		if (spool_recover(sp) == 0) {
+			blocked_release(sp);
+			errno = 0;
+		} else
+			errno = spool_no_space(sp) ? ENOSPC : 0;
 	}
 	return sp;
 }

@@ -367,6 +367,11 @@ int spool_add(struct spool *sp, struct spool_run *run);
 #define REQUEUED_EARLY 60 /* seconds; see requeuedRuns */
 int spool_is_start(enum run_state state);
 /*
+ * Releases each blocked run that no other run of its job blocks.  An earlier
+ * version left such runs.  0 or -1.
+ */
+int spool_unblock(struct spool *sp);
+/*
  * Puts the run into the order of its job: it waits for an older run that is
  * still to be started, and newer runs that were not sent wait for it.  0 or -1.
  */

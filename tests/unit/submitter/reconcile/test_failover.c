@@ -279,6 +279,62 @@ test_published_again(void)
 	sim_end();
 }
 
+static enum run_state
+nats_state(uint64_t job, int64_t start)
+{
+	struct run_key key = { "alpha", job, start };
+	struct spool_run run;
+
+	return spool_find(sim.spool, &key, &run) == 1 ? run.state[DEST_NATS] :
+							RUN_STATE__COUNT;
+}
+
+/*
+ * The list settles the start of a run for NATS: the next run of the job is
+ * published.
+ */
+static void
+test_releases_nats(const char *list, enum run_state rest, enum run_state nats)
+{
+	begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim_put(1, 1000, 1100);
+	sim_put(1, 1200, 0);
+	CHECK_INT(sim_state(1, 1200), START_BLOCKED);
+	CHECK_INT(nats_state(1, 1200), START_BLOCKED);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200, list);
+	CHECK_INT(sim_state(1, 1000), rest);
+	CHECK_INT(nats_state(1, 1000), nats);
+	CHECK_INT(sim_state(1, 1200), START_DUE);
+	CHECK_INT(nats_state(1, 1200), START_DUE);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	sim_end();
+}
+
+/* The same, but `backfill --nats` publishes the first run again. */
+static void
+test_keeps_nats_blocked(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim_put(1, 1000, 1100);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.flags |= RUN_REPUBLISHED;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_put(1, 1200, 0);
+	role(1, 0);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK_INT(nats_state(1, 1000), START_DUE_ENDED);
+	CHECK_INT(nats_state(1, 1200), START_BLOCKED);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	sim_end();
+}
+
 #define STEPS 100 /* of SQLite, in one call */
 
 static int
@@ -1011,6 +1067,12 @@ main(void)
 	test_stopped_by_others();
 	test_stopped_while_waiting();
 	test_published_again();
+	test_releases_nats("{\"jobs\":[" SIM_JOB(1, 1000, "completed",
+			       100) "]}",
+	    RUN_STATE__COUNT, RUN_STATE__COUNT);
+	test_releases_nats("{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}",
+	    STOP_DUE, STOP_DUE);
+	test_keeps_nats_blocked();
 	test_many_clusters();
 	test_open_run();
 	test_list_fails();

@@ -499,6 +499,31 @@ test_after_with_nats(void)
 	end();
 }
 
+/* The list settles the start of a run: the next run of its job is published. */
+static void
+test_releases_nats(void)
+{
+	struct run_key key = { "alpha", 1, 1200 };
+	struct spool_run run;
+
+	sim_begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim.first_list = first_list_new(&sim);
+	first_list_check(sim.first_list);
+	sim_connect();
+	sim_put(1, 1000, 1100);
+	sim_put(1, 1200, 0);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_NATS], START_BLOCKED);
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], START_DUE);
+	CHECK_INT(run.state[DEST_NATS], START_DUE);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	end();
+}
+
 /*
  * The disk refuses the commit with the result of a list: the cluster is listed
  * again.  A later commit that fails stops nothing.
@@ -547,6 +572,7 @@ main(void)
 	test_before();
 	test_after();
 	test_after_with_nats();
+	test_releases_nats();
 	test_fails(500, 5, 0);
 	test_fails(400, 5, 0);
 	test_fails(403, 5, 1);

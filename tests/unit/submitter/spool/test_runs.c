@@ -868,6 +868,40 @@ test_many_moved(void)
 
 static char logged[512]; /* the last line of the log */
 
+/*
+ * An earlier version left a run blocked although the run in front of it was
+ * settled: the run is released when the spool is opened.
+ */
+static void
+test_unblocked_at_open(void)
+{
+	struct spool *sp = spool_begin_test(1, 1);
+	struct spool_run run;
+	int64_t first, stuck, other, waits;
+	int d;
+
+	CHECK_INT(put_flags(sp, 81, 1000, 0, 1100, END_COMPLETED, &first),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 81, 1200, 0, 0, END_NOT, &stuck), PUT_NEW);
+	CHECK_INT(put_flags(sp, 82, 1000, 0, 1100, END_COMPLETED, &other),
+	    PUT_NEW);
+	CHECK_INT(put_flags(sp, 82, 1200, 0, 0, END_NOT, &waits), PUT_NEW);
+	CHECK_INT(spool_get(sp, first, &run), 1);
+	CHECK_INT(spool_finish(sp, &run), 0);
+	for (d = 0; d < DEST__COUNT; d++)
+		CHECK_INT(state_of(sp, stuck, (enum dest)d), START_BLOCKED);
+	spool_close(sp);
+
+	sp = spool_begin_test(1, 1);
+	for (d = 0; d < DEST__COUNT; d++) {
+		CHECK_INT(state_of(sp, stuck, (enum dest)d), START_DUE);
+		CHECK_INT(state_of(sp, other, (enum dest)d), START_DUE_ENDED);
+		CHECK_INT(state_of(sp, waits, (enum dest)d), START_BLOCKED);
+	}
+	spool_close(sp);
+	file_remove();
+}
+
 static void
 on_log(const struct log_line *line)
 {
@@ -927,6 +961,7 @@ main(void)
 	test_first();
 	test_many_rejected();
 	test_many_moved();
+	test_unblocked_at_open();
 	test_too_many();
 	rmdir(dir);
 	return check_done();

@@ -63,6 +63,18 @@ blocks(const struct spool_run *run, enum dest dest)
 }
 
 /*
+ * A caller may ignore the result: without the other runs of the job the
+ * transaction fails, because a later run would stay blocked.
+ */
+static int
+no_memory(struct spool *sp)
+{
+	snprintf(sp->error, sizeof(sp->error), "out of memory");
+	sp->broken = 1;
+	return -1;
+}
+
+/*
  * Reads the other runs of the job, oldest first: how many, or -1.  A job that is
  * requeued again and again has hundreds of rejected runs in front of one that
  * waits.  The caller frees *rows.
@@ -85,7 +97,7 @@ siblings(struct spool *sp, const struct spool_run *run, struct spool_run **rows)
 			continue;
 		p = array_reserve(*rows, &cap, n + 1, sizeof(*p));
 		if (p == NULL) {
-			rc = -1;
+			rc = no_memory(sp);
 			break;
 		}
 		*rows = p;

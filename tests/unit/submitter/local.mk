@@ -100,7 +100,8 @@ test_transition_LDADD = $(SPOOL_LIBS)
 check_PROGRAMS += test_runs
 TESTS += test_runs
 test_runs_SOURCES = tests/unit/submitter/spool/test_runs.c
-test_runs_LDADD = $(SPOOL_LIBS)
+test_runs_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=array_reserve
+test_runs_LDADD = $(SPOOL_LIBS) $(NO_LTO)
 
 check_PROGRAMS += test_share
 TESTS += test_share

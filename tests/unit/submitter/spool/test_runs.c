@@ -840,6 +840,46 @@ test_many_rejected(void)
 	file_remove();
 }
 
+static int no_memory; /* for the runs of a job */
+
+void *__real_array_reserve(void *array, size_t *cap, size_t need, size_t size);
+void *__wrap_array_reserve(void *array, size_t *cap, size_t need, size_t size);
+
+void *
+__wrap_array_reserve(void *array, size_t *cap, size_t need, size_t size)
+{
+	return no_memory ? NULL : __real_array_reserve(array, cap, need, size);
+}
+
+/*
+ * The start of a run is settled, and there is no memory to find the next run of
+ * its job: nothing of the transaction is kept.
+ */
+static void
+test_release_without_memory(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	int64_t rows[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		CHECK_INT(put_nth(sp, 83, i, 0, &rows[i]), PUT_NEW);
+	CHECK_INT(spool_commit(sp), 0);
+	state_set(sp, rows[0], DEST_REST, START_REJECTED);
+	CHECK_INT(spool_get(sp, rows[0], &run), 1);
+	no_memory = 1;
+	CHECK_INT(spool_release(sp, &run, DEST_REST), -1);
+	no_memory = 0;
+	CHECK_STR(spool_error(sp), "out of memory");
+	CHECK_INT(spool_commit(sp), -1);
+	spool_rollback(sp);
+	CHECK_INT(state_of(sp, rows[0], DEST_REST), START_DUE_ENDED);
+	CHECK_INT(state_of(sp, rows[1], DEST_REST), START_BLOCKED);
+	spool_close(sp);
+	file_remove();
+}
+
 /* A record with another start is one of its run, however many the job has. */
 static void
 test_many_moved(void)
@@ -960,6 +1000,7 @@ main(void)
 	test_last();
 	test_first();
 	test_many_rejected();
+	test_release_without_memory();
 	test_many_moved();
 	test_unblocked_at_open();
 	test_too_many();

@@ -62,7 +62,7 @@ start_taken(struct submitter *s, struct spool_run *run, enum run_event event)
 
 	if (run_move(s->spool, run, DEST_REST, event, DUE_NOW, "") == -1)
 		return;
-	run->flags &= ~RUN_REFUSED_ONCE;
+	run->flags &= ~(RUN_REFUSED_ONCE | RUN_COMMIT_SHOWN);
 	run->since[DEST_REST] = spool_now(s->spool);
 	run_save(s, run);
 	start_settled(s, &copy, DEST_REST);

@@ -193,7 +193,8 @@ commit_seen(struct commit_check *n, struct spool_run *run, int64_t asked)
 		run->state[DEST_REST] != STARTED) ||
 	    run->since[DEST_REST] >= asked)
 		return;
-	if (run->since[DEST_REST] > spool_opened(sp))
+	if (run->since[DEST_REST] > spool_opened(sp) &&
+	    !(run->flags & RUN_COMMIT_SHOWN))
 		interval_learn(n, run->since[DEST_REST], asked);
 	run_move(sp, run, DEST_REST, RUN_EVENT_LISTED, DUE_NOW, NULL);
 	n->promoted++;

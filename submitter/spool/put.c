@@ -224,6 +224,12 @@ state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 	if (run->state[dest] == STARTED || run->state[dest] == START_COMMITTED)
 		due = dest == DEST_NATS && gap > 0 ? run->since[dest] + gap :
 						     DUE_NOW;
+	if (run->state[dest] == START_COMMITTED &&
+	    event == RUN_EVENT_ENDED_WAIT) {
+		/* A list from now on shows the run, or cc-backend lacks it. */
+		run->since[dest] = spool_now(sp);
+		run->flags |= RUN_COMMIT_SHOWN;
+	}
 	run_move(sp, run, dest, event, due, NULL);
 }
 

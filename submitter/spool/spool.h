@@ -105,6 +105,8 @@ const char *run_state_label(enum run_state state);
 #define RUN_SCRIPT_DUE 1048576u
 /* an admin dropped it: a destination that is added does not get it */
 #define RUN_DROPPED 2097152u
+/* its start was committed before its end was known: since is that of the end */
+#define RUN_COMMIT_SHOWN 4194304u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special
@@ -130,7 +132,7 @@ struct spool_run {
 	enum run_state state[DEST__COUNT];
 	int64_t due[DEST__COUNT];
 	unsigned tries[DEST__COUNT]; /* since the last success */
-	/* spool_now() when the start was accepted */
+	/* spool_now() when the start was accepted; see RUN_COMMIT_SHOWN */
 	int64_t since[DEST__COUNT];
 	/*
 	 * spool_now() when Slurm first reported the run as unknown; 0 = never

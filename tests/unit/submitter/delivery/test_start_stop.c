@@ -1270,6 +1270,69 @@ test_damaged_cluster(void)
 	sim_end();
 }
 
+#define RUNNING "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}"
+
+static void
+lists_answer(const char *text)
+{
+	CHECK(sim_waits(REQUEST_LIST) > 0);
+	while (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 200, text);
+}
+
+/* A run whose start was committed ends after ms; its stop waits for a list. */
+static void
+begin_late_end(int64_t ms)
+{
+	sim_begin();
+	spool_policy(sim.spool)->active_only = 1;
+	sim_connect();
+	sim_run(1000);
+	sim_put(1, 1000, 0);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(SIM_MINUTE);
+	lists_answer(RUNNING);
+	CHECK_INT(sim_state(1, 1000), START_COMMITTED);
+	sim_run(ms);
+	while (sim_waits(REQUEST_LIST) > 0)
+		lists_answer(RUNNING);
+	committed_run(2, 2000);
+	sim_run(1000);
+	committed_run(3, 2000); /* commits are 5 s apart at most */
+	sim_put(1, 1000, 1100);
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+}
+
+/*
+ * activeOnly: the age of a start counts from the end of the run.  A list that
+ * misses the run does not prove that cc-backend has lost the start.
+ */
+static void
+test_late_end(void)
+{
+	int s;
+
+	begin_late_end(SIM_HOUR);
+	sim_run(2000);
+	lists_answer(EMPTY);
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	CHECK_INT(sim.n.repeated, 0);
+	s = until_repeated(1000);
+	CHECK(s >= 3 && s <= 20); /* cc-backend lacks the run */
+	sim_end();
+
+	/* The list that shows the run says nothing about the interval. */
+	begin_late_end(5 * SIM_MINUTE);
+	sim_run(2000);
+	lists_answer(RUNNING);
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	sim_answer(REQUEST_STOP, 200, "{\"jobId\":1,\"startTime\":1000}");
+	ended_run(4, 1000);
+	s = until_repeated(1000);
+	CHECK(s >= 3 && s <= 20);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -1312,5 +1375,6 @@ main(void)
 	test_not_sent();
 	test_failed_lists();
 	test_damaged_cluster();
+	test_late_end();
 	return check_done();
 }

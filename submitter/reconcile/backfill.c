@@ -138,7 +138,7 @@ next(struct backfill *b)
 
 	held_tell(b);
 	nats_check(b);
-	b->width = WINDOW_S;
+	window_begin(b);
 	if (!b->look && release_waiting(b) > 0) {
 		b->step = BACKFILL_LIST;
 		release_list(b);
@@ -335,6 +335,7 @@ begin(struct backfill *b, const struct ctl_request *req)
 	b->walk_state = 0;
 	b->walk_rollbacks = b->s->n.commits_failed;
 	memset(&b->walk, 0, sizeof(b->walk));
+	window_first(b);
 	b->step = BACKFILL_NEXT;
 	b->began = spool_now(b->s->spool);
 	b->began_at = b->at;
@@ -566,6 +567,7 @@ backfill_new(struct submitter *s)
 
 	b->s = s;
 	b->timer = timer_new(s, on_timer, b);
+	window_first(b);
 	state_load(b);
 	nats_policy(b);
 	if (b->active)

@@ -146,7 +146,9 @@ on_listed(const struct result *v, void *arg)
 		b->stale = 0;
 		return;
 	}
-	if (v->code != RESULT_DONE && window_failed(b, v)) {
+	if (v->code == RESULT_DONE)
+		window_listed(b);
+	else if (window_failed(b, v)) {
 		if (spool_now(b->s->spool) > b->until)
 			dryrun_end(b, CTL_ERROR,
 			    "cc-backend's jobs cannot be listed");

@@ -55,6 +55,12 @@ struct backfill {
 	/* limits of the starts that were listed */
 	int64_t lo, hi;
 	int64_t width;
+	/* no window is longer: longer ones had no answer */
+	int64_t width_max;
+	unsigned unanswered; /* lists of this window, in a row */
+	unsigned n_listed;   /* windows since width_max changed */
+	/* of a window of one second */
+	struct job_list_failures failures;
 	uint64_t there; /* found in cc-backend by this process */
 	int tell_held;	/* the log tells how many runs were held at the start */
 	/* spool_now() and `at` when this process began to read */
@@ -100,9 +106,15 @@ void backfill_finish(struct backfill *b);
 void window_soon(struct backfill *b, int64_t ms);
 /* 1 when cc-backend's jobs can be listed. */
 int window_lists(const struct backfill *b);
+/* A command begins: its windows have the whole length. */
+void window_first(struct backfill *b);
+/* The next window, as long as windows are listed now. */
+void window_begin(struct backfill *b);
+/* The list of the window is complete. */
+void window_listed(struct backfill *b);
 /*
- * Halves the window after a list that failed.  Returns 1 = list again, 0 = the
- * jobs of this second cannot be listed.
+ * Halves the window after a list that failed, or after several without an answer.
+ * Returns 1 = list again, 0 = the jobs of this second cannot be listed.
  */
 int window_failed(struct backfill *b, const struct result *v);
 

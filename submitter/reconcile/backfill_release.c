@@ -99,7 +99,9 @@ on_listed(const struct result *v, void *arg)
 		b->stale = 0;
 		return;
 	}
-	if (v->code != RESULT_DONE && window_failed(b, v))
+	if (v->code == RESULT_DONE)
+		window_listed(b);
+	else if (window_failed(b, v))
 		return;
 	/*
 	 * A run that cannot be listed is sent: the answer to its start shows

@@ -1271,6 +1271,132 @@ test_nats_removed_between(void)
 	end();
 }
 
+static void
+probe_answer(int code)
+{
+	while (sim_waits(REQUEST_PROBE) > 0)
+		sim_answer(REQUEST_PROBE, code,
+		    "{\"error\":\"no such cluster: \"}");
+	while (sim_waits(REQUEST_CLUSTERS) > 0)
+		sim_answer(REQUEST_CLUSTERS, 200, "{\"clusters\":[]}");
+}
+
+/* The seconds of the list that is requested; 0 = it is of all starts. */
+static int64_t
+list_span(void)
+{
+	const char *p = strstr(sim_path(REQUEST_LIST), "start-time=");
+	char *end;
+	int64_t from;
+
+	if (p == NULL)
+		return 0;
+	from = strtoll(p + strlen("start-time="), &end, 10);
+	return strtoll(end + 1, NULL, 10) - from + 1;
+}
+
+/*
+ * For s seconds at most, until a start is sent: lists of more than max seconds fail
+ * with this code, and the probe has an answer.  Returns how many lists failed.
+ */
+static int
+lists_time_out(int code, int64_t max, int s)
+{
+	int n = 0;
+
+	for (; s > 0 && sim_waits(REQUEST_START) == 0; s--) {
+		sim_run(1000);
+		probe_answer(400);
+		if (sim_waits(REQUEST_LIST) == 0)
+			continue;
+		if (list_span() > max) {
+			n++;
+			sim_answer(REQUEST_LIST, code, "<html>");
+		} else
+			sim_answer(REQUEST_LIST, 200, LIST(""));
+	}
+	return n;
+}
+
+/* A backfill of two runs: the starts are 4000 s apart. */
+static void
+backfill_two(void)
+{
+	static const struct row later = { 2, 4900, 5000, 6000, 0,
+		END_COMPLETED };
+	struct ctl_request req = { .a = FROM, .b = TO };
+	int64_t id;
+
+	run_done(&row, 0);
+	run_done(&later, 0);
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(0);
+	backfill_record(sim.backfill, record(&row, JOB_BACKFILL, &id));
+	backfill_record(sim.backfill, record(&later, JOB_BACKFILL, &id));
+	backfill_watermark(sim.backfill, "alpha", TO);
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK_INT(list_span(), 4001);
+}
+
+/*
+ * The list of a whole window takes too long for cc-backend (code 0) or a proxy: a
+ * shorter one is listed.
+ */
+static void
+test_list_times_out(int code)
+{
+	int n;
+
+	begin();
+	backfill_two();
+	/* 4001 s are halved until they are 1000 s */
+	n = lists_time_out(code, 1100, 600);
+	CHECK_INT(n, 6);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":1,") != NULL);
+	end();
+}
+
+/* Not even a list of one second has an answer: the answer to the start decides. */
+static void
+test_list_never_answered(void)
+{
+	begin();
+	run_done(&row, 0);
+	CHECK_INT(backfill(&row), PUT_HELD);
+	CHECK_INT(lists_time_out(504, 0, 6000), 100);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	end();
+}
+
+/* An outage shortens the window once; later windows are longer again. */
+static void
+test_outage_keeps_window(void)
+{
+	int s;
+
+	begin();
+	backfill_two();
+	for (s = 0; s < 7200; s++) {
+		while (sim_waits(REQUEST_LIST) > 0)
+			sim_answer(REQUEST_LIST, 0, NULL);
+		probe_answer(0);
+		sim_run(1000);
+	}
+	CHECK_INT(sim.backfill->width_max, 2000);
+	CHECK_INT(n_sent(), 0);
+	CHECK_INT(lists_time_out(0, 2000, 600), 0);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	for (s = 1; s < 16; s++)
+		window_listed(sim.backfill);
+	CHECK_INT(sim.backfill->width_max, 4000);
+	for (s = 0; s < 16 * 5; s++)
+		window_listed(sim.backfill);
+	CHECK_INT(sim.backfill->width_max, WINDOW_S);
+	end();
+}
+
 #define CHUNK 21600 /* seconds of accounting that are read at once */
 
 /* The time that is left follows from the speed of this backfill. */
@@ -1342,5 +1468,9 @@ main(void)
 	test_nats_removed();
 	test_nats_removed_between();
 	test_nats_refused();
+	test_list_times_out(504);
+	test_list_times_out(0);
+	test_list_never_answered();
+	test_outage_keeps_window();
 	return check_done();
 }

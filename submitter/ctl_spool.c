@@ -209,19 +209,26 @@ on_export(struct step *t, int64_t at)
 
 /* --- import --- */
 
-/* A run that cc-backend rejected stays rejected until an admin retries it. */
+/*
+ * A run that cc-backend rejected stays rejected until an admin retries it.  Later
+ * runs of the job, which the new row has blocked, do not wait for it.
+ */
 static int
 keep_refused(struct step *t, const struct imported *in, int64_t row)
 {
 	struct spool *sp = t->s->spool;
 	struct spool_run run;
 
+	/* A run that a later one replaces is sent, and deleted. */
 	if (!in->refused || spool_get(sp, row, &run) != 1 ||
-	    run.state[DEST_REST] == RUN_NONE)
+	    (run.flags & RUN_SUPERSEDED) ||
+	    !run_may_move(&run, DEST_REST, RUN_EVENT_REJECTED))
 		return 0;
 	run_move(sp, &run, DEST_REST, RUN_EVENT_REJECTED, DUE_KEEP,
 	    in->reason[0] != '\0' ? in->reason : "was refused");
-	return spool_save(sp, &run);
+	if (spool_save(sp, &run) == -1)
+		return -1;
+	return spool_release(sp, &run, DEST_REST);
 }
 
 static enum spool_put

@@ -19,38 +19,50 @@
 
 static char dir[] = "/tmp/test_import.XXXXXX";
 
-/*
- * Writes the line of a run that has ended, with these flags of its record and a
- * script of this length.
- */
+/* A run that has ended. */
 static void
-line_write(FILE *f, uint64_t id, unsigned flags, size_t script)
+record_make(struct job *job, uint64_t id, unsigned flags)
 {
-	struct spool_run run = { .state = { BACKFILL_HELD } };
+	job_init(job);
+	snprintf(job->key.cluster, sizeof(job->key.cluster), "alpha");
+	job->key.job = id;
+	job->key.start = 1000;
+	job->end = 2000;
+	job->state = END_COMPLETED;
+	job->flags = JOB_HAS_START | flags;
+	job->user = strdup("u1");
+	job->nodes = 1;
+	job_add_host(job, "n1");
+}
+
+/* Writes the line of a run with this state for REST.  Takes the content of job. */
+static void
+record_line(FILE *f, enum run_state rest, struct job *job)
+{
+	struct spool_run run = { .state = { rest } };
 	struct writer w;
-	struct job job;
 	char *line;
 
-	job_init(&job);
-	snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
-	job.key.job = id;
-	job.key.start = 1000;
-	job.end = 2000;
-	job.state = END_COMPLETED;
-	job.flags = JOB_HAS_START | flags;
-	job.user = strdup("u1");
-	job.nodes = 1;
-	job_add_host(&job, "n1");
-	job.script = calloc(1, script + 1);
-	memset(job.script, 'x', script);
-	run.key = job.key;
+	run.key = job->key;
 	wr_init(&w, MSG_PAYLOAD_MAX);
-	job_write(&w, &job);
+	job_write(&w, job);
 	line = export_line(&run, w.buf, w.len);
 	fprintf(f, "%s\n", line);
 	free(line);
 	wr_clear(&w);
-	job_clear(&job);
+	job_clear(job);
+}
+
+/* The same with these flags of its record and a script of this length. */
+static void
+line_write(FILE *f, uint64_t id, unsigned flags, size_t script)
+{
+	struct job job;
+
+	record_make(&job, id, flags);
+	job.script = calloc(1, script + 1);
+	memset(job.script, 'x', script);
+	record_line(f, BACKFILL_HELD, &job);
 }
 
 static FILE *
@@ -82,13 +94,19 @@ import(FILE *f)
 }
 
 static void
-begin(void)
+begin_away(void)
 {
 	static const struct intake_ops ops = { .record = NULL };
 
 	sim_begin();
 	sim.intake = intake_new(&sim, &ops);
 	sim.backfill = backfill_new(&sim);
+}
+
+static void
+begin(void)
+{
+	begin_away();
 	sim_connect();
 }
 
@@ -133,6 +151,56 @@ test_full(void)
 	sim_end();
 }
 
+/*
+ * The import of an older run that cc-backend has rejected: the newer run of the job
+ * does not wait for it.  NATS may get both, in their order.
+ */
+static void
+test_rejected(void)
+{
+	struct run_key key = { "alpha", 5, 5000 };
+	struct spool_run run;
+	struct job job;
+	FILE *f;
+
+	begin_away();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim_put(5, 5000, 0);
+	f = file_begin();
+	record_make(&job, 5, 0);
+	record_line(f, START_REJECTED, &job);
+	CHECK(strstr(import(f), "ok: ") != NULL);
+	CHECK_INT(sim_state(5, 1000), START_REJECTED);
+	CHECK_INT(sim_state(5, 5000), START_DUE);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_NATS], START_BLOCKED);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	sim_end();
+}
+
+/* The same with requeuedRuns=last: the newer run replaces a run of a minute. */
+static void
+test_rejected_and_replaced(void)
+{
+	struct job job;
+	FILE *f;
+
+	begin_away();
+	spool_policy(sim.spool)->last_requeued = 1;
+	spool_policy(sim.spool)->active_only = 1;
+	sim_put(5, 5000, 0);
+	f = file_begin();
+	record_make(&job, 5, 0);
+	job.submit = 900;
+	job.end = 1010;
+	job.state = END_REQUEUED;
+	record_line(f, START_REJECTED, &job);
+	CHECK(strstr(import(f), "ok: ") != NULL);
+	CHECK_INT(sim_state(5, 1000), START_DUE_ENDED);
+	CHECK_INT(sim_state(5, 5000), START_BLOCKED);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -140,6 +208,8 @@ main(void)
 		return 1;
 	test_backfill();
 	test_full();
+	test_rejected();
+	test_rejected_and_replaced();
 	unlink("spool.import");
 	rmdir(dir);
 	return check_done();

@@ -6,8 +6,8 @@
  * state between the steps.
  *
  * An imported line (spool/export.h) is stored like a record of the collector. A
- * run that the spool has, or that is done, is not changed, so that an import
- * can be repeated.
+ * run whose record the spool has, or that is done, is not changed, so that an
+ * import can be repeated.
  */
 #include "config.h"
 
@@ -231,16 +231,35 @@ keep_refused(struct step *t, const struct imported *in, int64_t row)
 	return spool_release(sp, &run, DEST_REST);
 }
 
+/* A run of cc-backend's list alone has no record: the line has its end. */
+static int
+has_record(struct spool *sp, const struct run_key *key)
+{
+	struct spool_run run;
+
+	return spool_find(sp, key, &run) == 1 &&
+	    !(run.flags & RUN_FROM_BACKEND);
+}
+
+/* Why the spool refuses a valid line. */
+static const char *
+refusal(struct spool *sp, const struct job *job)
+{
+	return !spool_policy(sp)->to[DEST_REST] && job->end != 0 &&
+		job->end < spool_low_water(sp) ?
+	    "the run ended so long ago that it may be done: use `backfill`" :
+	    "the record makes no run";
+}
+
 static enum spool_put
 run_import(struct step *t, struct imported *in)
 {
 	enum spool_put rc = PUT_KNOWN;
-	struct spool_run run;
 	int64_t row = 0;
 
-	if (spool_find(t->s->spool, &in->job.key, &run) != 1 &&
+	if (!has_record(t->s->spool, &in->job.key) &&
 	    !spool_is_done(t->s->spool, &in->job.key))
-		rc = spool_put(t->s->spool, &in->job, &row);
+		rc = spool_put_exported(t->s->spool, &in->job, &row);
 	if (rc == PUT_NEW && row != 0 && keep_refused(t, in, row) == -1)
 		rc = PUT_ERROR;
 	/* The record is one of a backfill, so the run is held. */
@@ -265,13 +284,13 @@ line_import(struct step *t, const struct import_text *text)
 	if (!text->too_long) {
 		wrong = import_line(&in, text->buf, text->len);
 		if (wrong == NULL && (rc = run_import(t, &in)) == PUT_REFUSED)
-			wrong = "the record makes no run";
+			wrong = refusal(t->s->spool, &in.job);
 		imported_clear(&in);
 	}
 	if (wrong != NULL)
 		snprintf(t->wrong, sizeof(t->wrong), "%s", wrong);
-	t->took += rc == PUT_NEW;
-	t->had += rc == PUT_KNOWN || rc == PUT_MERGED || rc == PUT_HELD;
+	t->took += rc == PUT_NEW || rc == PUT_MERGED;
+	t->had += rc == PUT_KNOWN || rc == PUT_HELD;
 	t->refused += rc == PUT_REFUSED;
 	return rc == PUT_ERROR ? -1 : 0;
 }

@@ -661,6 +661,26 @@ spool_put(struct spool *sp, struct job *job, int64_t *id)
 }
 
 enum spool_put
+spool_put_exported(struct spool *sp, struct job *job, int64_t *id)
+{
+	int records = sp->policy.republish.records;
+	uint64_t beyond = sp->beyond;
+	enum spool_put rc;
+
+	/* cc-backend gets the run also during `backfill --nats`. */
+	sp->policy.republish.records = 0;
+	rc = spool_put(sp, job, id);
+	if (rc == PUT_KNOWN && sp->beyond != beyond) {
+		sp->beyond = beyond;
+		job->flags |= JOB_BACKFILL;
+		rc = sp->policy.to[DEST_REST] ? spool_put(sp, job, id) :
+						PUT_REFUSED;
+	}
+	sp->policy.republish.records = records;
+	return rc;
+}
+
+enum spool_put
 spool_put_quarantined(struct spool *sp, const struct run_key *key,
     const uint8_t *p, size_t n)
 {

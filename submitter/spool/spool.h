@@ -376,6 +376,13 @@ void spool_observe(struct spool *sp, const struct spool_observer *ops,
  */
 enum spool_put spool_put(struct spool *sp, struct job *job, int64_t *id);
 /*
+ * The same for a record of an export.  A run that the spool does not know and that
+ * ended before spool_low_water() may be done: it becomes one of a backfill, so that
+ * a list of cc-backend's jobs decides.  Without REST, PUT_REFUSED.
+ */
+enum spool_put spool_put_exported(struct spool *sp, struct job *job,
+    int64_t *id);
+/*
  * 1 when only a list of cc-backend's jobs tells whether cc-backend has the ended
  * run of this record of a backfill. job gets the start that was sent; *alias is
  * another start that may have been sent (0 = none).

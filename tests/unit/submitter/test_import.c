@@ -11,6 +11,7 @@
 #include "submitter/intake/intake.h"
 #include "submitter/reconcile/backfill.h"
 #include "submitter/spool/export.h"
+#include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
 #include "tests/unit/submitter/simulation.h"
 
@@ -76,6 +77,24 @@ file_begin(void)
 	return f;
 }
 
+static unsigned imported, existing, refused; /* lines of the last command */
+
+/* Adds the numbers in the last row of a step. */
+static void
+counts_add(const char *answer)
+{
+	const char *p, *last = NULL;
+	unsigned n[3] = { 0 };
+
+	for (p = answer; (p = strstr(p, "|0|")) != NULL; p++)
+		last = p;
+	if (last != NULL)
+		sscanf(last, "|0|%u %u %u", &n[0], &n[1], &n[2]);
+	imported += n[0];
+	existing += n[1];
+	refused += n[2];
+}
+
 /* Executes the command; returns the answer to its last step. */
 static const char *
 import(FILE *f)
@@ -85,9 +104,11 @@ import(FILE *f)
 
 	fclose(f);
 	sim_told();
+	imported = existing = refused = 0;
 	do {
 		ctl_on_request(sim.w, 1, &req);
 		answer = sim_told();
+		counts_add(answer);
 		req.b = atoll(answer);
 	} while (req.b > 0); /* the position of the next step */
 	return answer;
@@ -201,6 +222,93 @@ test_rejected_and_replaced(void)
 	sim_end();
 }
 
+/* The run ended before the oldest tombstones: it may be done, or not. */
+static const char *
+import_old(uint64_t id)
+{
+	FILE *f;
+
+	sim.spool->now.low_water = 3000;
+	f = file_begin();
+	line_write(f, id, 0, 0);
+	return import(f);
+}
+
+/* cc-backend's list tells whether it has the run. */
+static void
+test_old(int listed)
+{
+	begin();
+	import_old(6);
+	CHECK_INT((int)imported, 1);
+	CHECK_INT(sim_state(6, 1000), BACKFILL_HELD);
+	CHECK_INT((int)spool_below_low_water(sim.spool), 0);
+	/* repeated */
+	import_old(6);
+	CHECK_INT((int)existing, 1);
+	sim_run(10000);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	sim_answer(REQUEST_LIST, 200,
+	    listed ? "{\"jobs\":[" SIM_JOB(6, 1000, "completed", 1000) "]}" :
+		     "{\"jobs\":[]}");
+	sim_run(1000);
+	CHECK_INT(sim_waits(REQUEST_START), !listed);
+	CHECK_INT(sim_state(6, 1000),
+	    listed ? RUN_STATE__COUNT : START_DUE_ENDED);
+	sim_end();
+}
+
+/* `backfill --nats` is under way: REST gets the run nevertheless. */
+static void
+test_old_republish(void)
+{
+	begin();
+	spool_policy(sim.spool)->republish.records = 1;
+	spool_policy(sim.spool)->republish.until = 5000;
+	import_old(6);
+	CHECK_INT((int)imported, 1);
+	CHECK_INT(sim_state(6, 1000), BACKFILL_HELD);
+	CHECK_INT(spool_policy(sim.spool)->republish.records, 1);
+	spool_policy(sim.spool)->republish.records = 0;
+	sim_end();
+}
+
+/* Without REST there is no list. */
+static void
+test_old_nats(void)
+{
+	begin();
+	spool_policy(sim.spool)->to[DEST_REST] = 0;
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	CHECK(
+	    strstr(import_old(6), "line 1: the run ended so long ago") != NULL);
+	CHECK_INT((int)refused, 1);
+	CHECK_INT((int)spool_runs(sim.spool), 0);
+	spool_policy(sim.spool)->to[DEST_REST] = 1;
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	sim_end();
+}
+
+/* The spool has the run from cc-backend's list, and the line has its end. */
+static void
+test_found_in_backend(void)
+{
+	struct run_key key = { "alpha", 7, 1000 };
+	FILE *f;
+
+	begin();
+	CHECK_INT(spool_put_from_backend(sim.spool, &key), 1);
+	f = file_begin();
+	line_write(f, 7, 0, 0);
+	import(f);
+	CHECK_INT((int)imported, 1);
+	sim_run(0);
+	CHECK_INT(sim_state(7, 1000), STOP_DUE);
+	CHECK_INT(sim_waits(REQUEST_STOP), 1);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -210,6 +318,11 @@ main(void)
 	test_full();
 	test_rejected();
 	test_rejected_and_replaced();
+	test_old(0);
+	test_old(1);
+	test_old_republish();
+	test_old_nats();
+	test_found_in_backend();
 	unlink("spool.import");
 	rmdir(dir);
 	return check_done();

@@ -97,7 +97,9 @@ common_ipc_libipc_a_SOURCES = \
 	common/ipc/frame.c \
 	common/ipc/frame.h \
 	common/ipc/pace.c \
-	common/ipc/pace.h
+	common/ipc/pace.h \
+	common/ipc/passing.c \
+	common/ipc/passing.h
 
 # The questions to Slurm: what the collector asks, what the runner executes.
 noinst_LIBRARIES += common/question/libquestion.a

@@ -18,6 +18,7 @@
 #include <event2/event.h>
 
 #include "common/clock.h"
+#include "common/ipc/passing.h"
 #include "common/log.h"
 #include "common/text/time_text.h"
 #include "listener/listener.h"
@@ -72,7 +73,7 @@ client_free(struct hook_client *c)
 		event_free(c->readable);
 	if (c->timeout != NULL)
 		event_free(c->timeout);
-	close(c->fd);
+	passing_close(c->fd);
 	free(c->buf);
 	free(c);
 }
@@ -164,6 +165,13 @@ client_grow(struct hook_client *c)
 	return 0;
 }
 
+static const char *
+read_error_text(void)
+{
+	return errno == EPROTO ? "it passes a descriptor" :
+				 "the connection failed";
+}
+
 static void
 client_readable(evutil_socket_t fd, short what, void *arg)
 {
@@ -177,11 +185,11 @@ client_readable(evutil_socket_t fd, short what, void *arg)
 		client_free(c);
 		return;
 	}
-	n = read(c->fd, c->buf + c->len, c->cap - c->len);
+	n = passing_read(c->fd, c->buf + c->len, c->cap - c->len);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		client_finish(c, n == -1 ? "the connection failed" : NULL);
+		client_finish(c, n == -1 ? read_error_text() : NULL);
 		return;
 	}
 	c->len += (size_t)n;
@@ -203,7 +211,7 @@ client_new(struct hook_server *server, int fd, const struct peer *peer)
 	struct hook_client *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
-		close(fd);
+		passing_close(fd);
 		return;
 	}
 	c->server = server;
@@ -248,13 +256,13 @@ client_admit(struct hook_server *server, int fd)
 	server->count.accepted++;
 	if (peer_get(fd, &peer) == -1) {
 		/* The client has closed the connection. */
-		close(fd);
+		passing_close(fd);
 		return;
 	}
 	if (!access_allows(&server->access, &peer)) {
 		server->count.refused++;
 		client_warn_refused(server, &peer);
-		close(fd);
+		passing_close(fd);
 		return;
 	}
 	if (!rate_take(&server->rate, &peer, clock_ms())) {
@@ -262,7 +270,7 @@ client_admit(struct hook_server *server, int fd)
 		client_warn(&server->limit_rate, &peer,
 		    "refused: too many messages per second; the next poll "
 		    "finds the jobs");
-		close(fd);
+		passing_close(fd);
 		return;
 	}
 	if (server->count.open >= CLIENTS_MAX)
@@ -310,7 +318,7 @@ accept_exhausted(struct hook_server *server, int listening)
 		fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 		if (fd != -1) {
 			server->count.refused++;
-			close(fd);
+			passing_close(fd);
 		}
 		server->spare_fd = dup(STDIN_FILENO);
 	}

@@ -16,13 +16,16 @@ struct client {
 	struct client *next;
 	struct control *control;
 	struct bufferevent *bev; /* NULL: a scrape of the exporter */
+	struct event *readable;	 /* of its request; NULL for a scrape */
 	struct child *exporter;	 /* of a scrape, or NULL */
 	uint64_t scrape;	 /* its number, for the exporter */
 	struct event *timer;	 /* of the next event */
 	long long deadline_ms;	 /* clock_ms(): of the whole answer */
+	int fd;
 	uid_t uid;
 	uint64_t id; /* of the request, in the workers' frames */
 	struct ctl_request req;
+	size_t req_len; /* bytes that have arrived */
 	int has_request;
 	int worker;	  /* role whose answer is awaited, 0 = none */
 	int waits_reload; /* for the result of a reload */

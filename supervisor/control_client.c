@@ -7,6 +7,7 @@
 
 #include <sys/socket.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <event2/bufferevent.h>
 
 #include "common/clock.h"
+#include "common/ipc/passing.h"
 #include "supervisor/control.h"
 
 #define CLIENTS_MAX	   16
@@ -34,7 +36,9 @@ client_free(struct client *c)
 	*p = c->next;
 	if (c->bev != NULL) {
 		c->control->n_clients--;
+		event_free(c->readable);
 		bufferevent_free(c->bev);
+		passing_close(c->fd);
 	}
 	event_free(c->timer);
 	free(c);
@@ -120,21 +124,33 @@ client_reply(struct client *c, enum ctl_status status, const char *text)
 	client_finish(c);
 }
 
+/*
+ * One request per connection; what follows it is ignored.  A client that shuts down
+ * its writing side still reads.
+ */
 static void
-on_readable(struct bufferevent *bev, void *arg)
+on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	struct client *c = arg;
-	struct evbuffer *in = bufferevent_get_input(bev);
+	char ignored[256];
+	ssize_t n;
 
-	if (c->has_request) { /* one request per connection */
-		evbuffer_drain(in, evbuffer_get_length(in));
+	if (c->has_request)
+		n = passing_read(fd, ignored, sizeof(ignored));
+	else
+		n = passing_read(fd, (char *)&c->req + c->req_len,
+		    sizeof(c->req) - c->req_len);
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (n == 0 && c->has_request)
+		event_del(c->readable);
+	else if (n <= 0)
+		client_free(c);
+	else if (!c->has_request &&
+	    (c->req_len += (size_t)n) == sizeof(c->req)) {
+		c->has_request = 1;
+		c->control->on_request(c);
 	}
-	if (evbuffer_get_length(in) < sizeof(c->req))
-		return;
-	evbuffer_remove(in, &c->req, sizeof(c->req));
-	c->has_request = 1;
-	c->control->on_request(c);
 }
 
 static void
@@ -146,18 +162,10 @@ on_written(struct bufferevent *bev, void *arg)
 		client_free(c);
 }
 
-/* A client that shuts down its writing side still reads. */
 static void
-on_event(struct bufferevent *bev, short what, void *arg)
+on_write_error(struct bufferevent *bev, short what, void *arg)
 {
-	struct client *c = arg;
-
-	if ((what & BEV_EVENT_EOF) && (what & BEV_EVENT_READING) &&
-	    c->has_request) {
-		bufferevent_disable(bev, EV_READ);
-		return;
-	}
-	client_free(c);
+	client_free(arg);
 }
 
 static void
@@ -189,7 +197,7 @@ refusal_reply(int fd, enum ctl_status status, const char *why)
 	if (wr_end(&w) == 0 && send(fd, w.buf, w.len, MSG_NOSIGNAL) == -1)
 		log_debug("admin tool: refusal not sent");
 	wr_clear(&w);
-	close(fd);
+	passing_close(fd);
 }
 
 static int
@@ -222,39 +230,47 @@ client_internal_new(struct control *control, struct child *exporter)
 	return c;
 }
 
+/* The events of a new client.  0, or -1: out of memory. */
+static int
+client_open(struct client *c, struct event_base *base)
+{
+	c->bev = bufferevent_socket_new(base, c->fd, 0);
+	c->readable = event_new(base, c->fd, EV_READ | EV_PERSIST, on_readable,
+	    c);
+	c->timer = evtimer_new(base, on_timer, c);
+	if (c->bev != NULL && c->readable != NULL && c->timer != NULL &&
+	    event_add(c->readable, NULL) == 0)
+		return 0;
+	if (c->timer != NULL)
+		event_free(c->timer);
+	if (c->readable != NULL)
+		event_free(c->readable);
+	if (c->bev != NULL)
+		bufferevent_free(c->bev);
+	return -1;
+}
+
 static void
 client_new(struct control *control, int fd, uid_t uid)
 {
 	struct client *c = calloc(1, sizeof(*c));
 
-	if (c == NULL) {
-		log_warnx("admin tool: out of memory, connection closed");
-		close(fd);
-		return;
+	if (c != NULL) {
+		c->control = control;
+		c->fd = fd;
+		c->uid = uid;
+		c->status = CTL_OK;
 	}
-	c->control = control;
-	c->uid = uid;
-	c->status = CTL_OK;
-	c->bev = bufferevent_socket_new(control->sup->base, fd,
-	    BEV_OPT_CLOSE_ON_FREE);
-	c->timer = evtimer_new(control->sup->base, on_timer, c);
-	if (c->bev == NULL || c->timer == NULL) {
+	if (c == NULL || client_open(c, control->sup->base) == -1) {
 		log_warnx("admin tool: out of memory, connection closed");
-		if (c->timer != NULL)
-			event_free(c->timer);
-		if (c->bev != NULL)
-			bufferevent_free(c->bev);
-		else
-			close(fd);
 		free(c);
+		passing_close(fd);
 		return;
 	}
 	c->next = control->clients;
 	control->clients = c;
 	control->n_clients++;
-	bufferevent_setcb(c->bev, on_readable, on_written, on_event, c);
-	bufferevent_setwatermark(c->bev, EV_READ, 0, 2 * sizeof(c->req));
-	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	bufferevent_setcb(c->bev, NULL, on_written, on_write_error, c);
 	client_timer_set(c, REQUEST_TIMEOUT_MS);
 }
 
@@ -269,7 +285,7 @@ client_accept(evutil_socket_t listening, short what, void *arg)
 	if (fd == -1)
 		return;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1)
-		close(fd);
+		passing_close(fd);
 	else if (!ctl_user_allowed(&control->users, peer.uid, 0)) {
 		log_limited(&control->denied_log, log_warnx,
 		    "admin tool: user %u is refused: not root and not in "

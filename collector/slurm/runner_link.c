@@ -14,7 +14,7 @@
 #include "collector/slurm/command_times.h"
 #include "collector/slurm/runner_link.h"
 #include "common/clock.h"
-#include "common/ipc/frame.h"
+#include "common/ipc/passing.h"
 #include "common/log.h"
 
 #define READ_STEP    (64u * 1024) /* one read; a pipe holds as much */
@@ -358,7 +358,7 @@ on_answer_fd(struct runner_link *r, struct channel *c, uint64_t id, int fd)
 	struct command *cmd = command_find(r, id);
 
 	if (cmd == NULL || cmd->piped || cmd->ended || !is_pipe(fd)) {
-		frame_discard_fd(fd);
+		passing_close(fd);
 		channel_broken(c, "answer-fd");
 		return;
 	}

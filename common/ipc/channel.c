@@ -20,6 +20,7 @@
 
 #include "common/clock.h"
 #include "common/ipc/channel.h"
+#include "common/ipc/passing.h"
 #include "common/log.h"
 
 #define READ_STEP (64u * 1024) /* one recvmsg */
@@ -75,7 +76,7 @@ channel_destroy(struct channel *c)
 		out_frame_free(f);
 	}
 	if (c->received_fd != -1)
-		frame_discard_fd(c->received_fd);
+		passing_close(c->received_fd);
 	if (c->readable != NULL)
 		event_free(c->readable);
 	if (c->writable != NULL)
@@ -83,7 +84,7 @@ channel_destroy(struct channel *c)
 	if (c->next_turn != NULL)
 		event_free(c->next_turn);
 	if (c->fd != -1)
-		frame_close(c->fd);
+		passing_close(c->fd);
 	free(c->in);
 	free(c);
 }
@@ -381,7 +382,7 @@ channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 	    fcntl(fd, F_SETFD, FD_CLOEXEC) == -1)
 		goto fail;
 	if (!msg_has_fd(peer, self))
-		frame_refuse_fds(fd);
+		passing_refuse(fd);
 	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->writable = event_new(base, fd, EV_WRITE, on_writable, c);
 	c->next_turn = evtimer_new(base, on_readable, c);

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Frames by single system calls, and whole ones; see frame.h.
- *
- * The last close of a socket with SO_LINGER waits until the buffer of the
- * socket is empty, as long as the sender wants.  The wait is in the process
- * that closes last, and recv(2) without a control buffer, or the close of a
- * channel, close what the kernel has queued in the channel.  So each queued
- * descriptor is received, its SO_LINGER is cleared, and then it is closed.
- */
+/* Frames by single system calls, and whole ones; see frame.h. */
 #include "config.h"
 
 #include <sys/socket.h>
@@ -21,16 +13,11 @@
 
 #include "common/clock.h"
 #include "common/ipc/frame.h"
+#include "common/ipc/passing.h"
 #include "common/log.h"
 
-#define WRITE_MS  5000 /* a reader that is slower has failed */
-#define FDS_MAX	  253  /* of one message: SCM_MAX_FD of the kernel */
-#define DRAIN_MAX 1024 /* reads; the buffer of a socket holds fewer messages */
-
-/* Older C libraries do not have it. */
-#ifndef SO_PASSRIGHTS
-#define SO_PASSRIGHTS 83
-#endif
+#define WRITE_MS 5000 /* a reader that is slower has failed */
+#define FDS_MAX	 253  /* of one message: SCM_MAX_FD of the kernel */
 
 int
 frame_header(struct msg_header *h, enum role self, enum role peer,
@@ -81,24 +68,6 @@ frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass)
 	return sendmsg(fd, &m, MSG_NOSIGNAL);
 }
 
-void
-frame_refuse_fds(int fd)
-{
-	const int no = 0;
-
-	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof(no));
-}
-
-/* The first call fails when fd is not a socket; then close() does not wait. */
-void
-frame_discard_fd(int fd)
-{
-	static const struct linger none;
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-	close(fd);
-}
-
 /* -1 when there are more than max; the others are closed. */
 static int
 fds_store(struct msghdr *m, int *fds, int *n, int max)
@@ -117,7 +86,7 @@ fds_store(struct msghdr *m, int *fds, int *n, int max)
 			if (*n < max)
 				fds[(*n)++] = fd;
 			else {
-				frame_discard_fd(fd);
+				passing_close(fd);
 				rc = -1;
 			}
 		}
@@ -146,26 +115,6 @@ frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n, int max)
 		return -1;
 	}
 	return got;
-}
-
-/*
- * After shutdown() the peer can send no more.  Where a filter denies
- * shutdown(), DRAIN_MAX ends the loop.
- */
-void
-frame_close(int fd)
-{
-	uint8_t buf[4096];
-	ssize_t got = 1;
-	int i, n = 0;
-
-	shutdown(fd, SHUT_RD);
-	for (i = 0; i < DRAIN_MAX && got != 0; i++) {
-		got = frame_recvmsg(fd, buf, sizeof(buf), NULL, &n, 0);
-		if (got == -1 && errno != EPROTO && errno != EINTR)
-			break;
-	}
-	close(fd);
 }
 
 int
@@ -230,7 +179,7 @@ frame_read(int fd, enum role self, enum role peer, struct msg_header *h,
 	errno = EPROTO;
 fail:
 	if (*passed_fd != -1)
-		frame_discard_fd(*passed_fd);
+		passing_close(*passed_fd);
 	*passed_fd = -1;
 	free(*payload);
 	*payload = NULL;

@@ -34,15 +34,6 @@ ssize_t frame_sendmsg(int fd, const uint8_t *p, size_t len, int pass);
  * (EPROTO), because the frame of a descriptor would be unknown.
  */
 ssize_t frame_recvmsg(int fd, void *buf, size_t len, int *fds, int *n, int max);
-/*
- * The peer must not send a descriptor through fd: its sendmsg(2) fails.  No
- * effect before Linux 6.16.
- */
-void frame_refuse_fds(int fd);
-/* Closes a descriptor that the peer should not have sent; does not block. */
-void frame_discard_fd(int fd);
-/* Closes the channel's socket and the descriptors in it; does not block. */
-void frame_close(int fd);
 
 /* Waits for POLLIN or POLLOUT until end (clock.h).  0, or -1 with errno. */
 int frame_wait(int fd, short what, long long end);

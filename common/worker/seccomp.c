@@ -106,6 +106,7 @@ static const char *const basic[] = {
 	"getrandom", "getpid", "gettid", "getppid", "getuid", "geteuid",
 	"getgid", "getegid", "uname", "getrusage", "times",
 	"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigreturn",
+	"setitimer",
 	"sigaltstack", "rt_sigtimedwait", "restart_syscall",
 	"exit", "exit_group",
 };
@@ -300,8 +301,6 @@ allow_channel(struct filter *f)
 {
 	rule_two(f, "sendto", 3, ~(uint64_t)(MSG_NOSIGNAL | MSG_DONTWAIT), 0, 4,
 	    ALL_BITS, 0);
-	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
-	    SO_LINGER);
 	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
 	    SO_PASSRIGHTS);
 }

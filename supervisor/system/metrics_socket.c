@@ -15,6 +15,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "common/ipc/passing.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/system/system.h"
 
@@ -98,7 +99,7 @@ void
 metrics_socket_close(struct setup *setup)
 {
 	if (setup->metrics_fd != -1)
-		close(setup->metrics_fd);
+		passing_close(setup->metrics_fd);
 	setup->metrics_fd = -1;
 	if (setup->metrics_path != NULL && unlink(setup->metrics_path) == -1 &&
 	    errno != ENOENT)

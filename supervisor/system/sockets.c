@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/ipc/passing.h"
 #include "supervisor/config/config_file.h"
 #include "supervisor/system/system.h"
 
@@ -51,7 +52,7 @@ is_listening(const struct sockaddr_un *sa)
 		return 1;
 	alive = connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0 ||
 	    (errno != ECONNREFUSED && errno != ENOENT);
-	close(fd);
+	passing_close(fd);
 	return alive;
 }
 
@@ -112,6 +113,8 @@ socket_unix_listen(const struct setup *setup, const char *path, mode_t mode)
 	if (rc == 0)
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		    0);
+	if (fd != -1)
+		passing_refuse(fd);
 	if (fd == -1 || unix_bind(fd, &sa, mode) == -1 ||
 	    listen(fd, BACKLOG) == -1) {
 		log_error("cannot make socket %s", path);
@@ -331,7 +334,7 @@ socket_remove(int *fd, const char *path)
 {
 	if (*fd == -1)
 		return;
-	close(*fd);
+	passing_close(*fd);
 	*fd = -1;
 	if (path != NULL && unlink(path) == -1 && errno != ENOENT)
 		log_warn("cannot remove socket %s", path);

@@ -48,8 +48,8 @@ static int lingering = -1; /* see lingering_open() */
 
 /*
  * A connection with a full buffer to a peer that does not read: its last close
- * waits.  A UNIX socket never waits.  A worker gets the connection before its
- * sandbox: there it cannot make one, but a command of Slurm can.
+ * waits.  A worker gets the connection before its sandbox: there it cannot make one,
+ * but a command of Slurm can.
  */
 static int
 lingering_open(void)

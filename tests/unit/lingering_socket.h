@@ -10,7 +10,10 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "tests/unit/check.h"
 
 #define LINGER_S 60    /* of the hostile sockets */
 #define MOST_MS	 30000 /* a close that does not wait */
@@ -19,7 +22,8 @@
 static inline int
 lingering_socket(void)
 {
-	static const struct linger linger = { 1, LINGER_S };
+	/* valgrind blocks signals during close(2): nothing would end the wait. */
+	const struct linger linger = { 1, check_on_valgrind() ? 0 : LINGER_S };
 	static const char bytes[65536];
 	struct sockaddr_in sa = { .sin_family = AF_INET };
 	socklen_t len = sizeof(sa);
@@ -38,6 +42,36 @@ lingering_socket(void)
 	    -1)
 		_exit(1);
 	return fd;
+}
+
+/* One byte with the only descriptor of such a connection, or with fd. */
+static inline void
+lingering_pass(int to, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control) };
+	struct cmsghdr *cm;
+
+	if (fd == -1)
+		fd = lingering_socket();
+	memset(&control, 0, sizeof(control));
+	if ((cm = CMSG_FIRSTHDR(&m)) == NULL)
+		_exit(1);
+	cm->cmsg_level = SOL_SOCKET;
+	cm->cmsg_type = SCM_RIGHTS;
+	cm->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(cm), &fd, sizeof(fd));
+	if (sendmsg(to, &m, MSG_NOSIGNAL) == -1)
+		_exit(2);
+	close(fd);
 }
 
 #endif

@@ -89,11 +89,14 @@ TESTS += test_common_ctl
 test_common_ctl_SOURCES = tests/unit/common/model/test_ctl.c
 test_common_ctl_LDADD = $(MODEL_LIBS)
 
-check_PROGRAMS += test_channel
-TESTS += test_channel
+check_PROGRAMS += test_channel test_passing
+TESTS += test_channel test_passing
 test_channel_SOURCES = tests/unit/common/ipc/test_channel.c
 test_channel_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_channel_LDADD = $(COMMON_LIBS)
+test_passing_SOURCES = tests/unit/common/ipc/test_passing.c
+test_passing_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_passing_LDADD = $(COMMON_LIBS)
 
 check_PROGRAMS += test_pace
 TESTS += test_pace

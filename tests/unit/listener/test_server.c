@@ -19,9 +19,11 @@
 
 #include <event2/event.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "listener/listener.h"
 #include "tests/unit/check.h"
+#include "tests/unit/lingering_socket.h"
 #include "tests/unit/loop.h"
 
 #define MESSAGE "{\"SLURM_JOB_ID\":\"17\",\"SLURM_CLUSTER_NAME\":\"alpha\"}"
@@ -289,6 +291,31 @@ test_server(void)
 	access_clear(&me);
 }
 
+/*
+ * A client passes a socket with SO_LINGER and a full buffer: the server waits
+ * neither when it reads, nor when it refuses the client.
+ */
+static void
+test_passed_socket(int allowed)
+{
+	struct hook_server *server = server_new(base, on_message, NULL);
+	uid_t uid = getuid();
+	struct access_list access = { .uids = &uid, .n_uids = (size_t)allowed };
+	long long begin;
+	int fd;
+
+	server_add_socket(server, socket_open());
+	server_set_access(server, &access);
+	fd = client_open("", 0);
+	lingering_pass(fd, -1);
+	begin = clock_ms();
+	server_start(server);
+	LOOP_UNTIL(base, client_is_closed(fd));
+	server_free(server);
+	CHECK(clock_ms() - begin < MOST_MS);
+	close(fd);
+}
+
 /* Of the parent, in a child; kept for the leak check. */
 static struct event_base *volatile parents_base;
 
@@ -351,6 +378,8 @@ main(void)
 	test_server();
 	test_shut_down();
 	test_credentials();
+	test_passed_socket(0);
+	test_passed_socket(1);
 	unlink(where.sun_path);
 	rmdir(folder);
 	event_base_free(base);

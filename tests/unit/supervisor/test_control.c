@@ -19,6 +19,7 @@
 #include "supervisor/control.h"
 #include "supervisor/system/recent_warnings.h"
 #include "tests/unit/check.h"
+#include "tests/unit/lingering_socket.h"
 
 #define USER	 65533
 #define MANY	 30
@@ -126,6 +127,45 @@ test_places(void)
 	close(done[0]);
 	close(done[1]);
 	event_base_loop(sup.base, EVLOOP_NONBLOCK);
+}
+
+/*
+ * A user passes a socket with SO_LINGER and a full buffer: the supervisor waits
+ * neither when it reads, nor when it refuses the user.
+ */
+static void
+test_passed_socket(uid_t uid)
+{
+	int done[2], end[2], fd, status;
+	long long begin;
+	char byte;
+	pid_t pid;
+
+	CHECK(pipe(done) == 0 && pipe(end) == 0);
+	fflush(NULL);
+	if ((pid = fork()) == 0) {
+		close(end[1]);
+		if (uid != geteuid() && setuid(uid) == -1)
+			_exit(1);
+		fd = client_open();
+		lingering_pass(fd, -1);
+		_exit(
+		    write(done[1], "x", 1) == 1 && read(end[0], &byte, 1) == 0 ?
+			0 :
+			3);
+	}
+	close(end[0]);
+	CHECK_INT(read(done[0], &byte, 1), 1);
+	begin = clock_ms();
+	event_base_loop(sup.base, EVLOOP_NONBLOCK); /* accepts */
+	event_base_loop(sup.base, EVLOOP_NONBLOCK); /* reads */
+	CHECK(sup.control->clients == NULL);
+	CHECK(clock_ms() - begin < MOST_MS);
+	close(end[1]);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+	close(done[0]);
+	close(done[1]);
 }
 
 static int broken;
@@ -326,6 +366,9 @@ main(void)
 	CHECK_INT(listen(sup.setup.ctl_fd, 64), 0);
 	CHECK_INT(control_open(&sup), 0);
 	test_places();
+	test_passed_socket(geteuid());
+	if (geteuid() == 0)
+		test_passed_socket(USER + 1); /* is refused */
 	test_rows();
 	test_warnings();
 	test_deaths();

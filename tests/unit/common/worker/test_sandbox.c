@@ -521,7 +521,7 @@ static const struct {
 	{ { .name = "MSG_FASTOPEN", .run = send_fast_open }, ENOSYS, ENOSYS },
 	{ { .name = "shutdown", .run = shut_down }, ENOSYS, ENOTSOCK },
 	{ { .name = "socketpair", .run = make_pair }, ENOSYS, 0 },
-	{ { .name = "SO_LINGER", .run = set_linger }, 0, 0 },
+	{ { .name = "SO_LINGER", .run = set_linger }, ENOSYS, 0 },
 	{ { .name = "filter of a socket", .run = detach_filter }, ENOSYS,
 	    ENOENT },
 	{ { .name = "F_SETOWN", .run = set_owner }, ENOSYS, ENOSYS },

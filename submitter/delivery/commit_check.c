@@ -67,8 +67,7 @@ struct commit_check {
 	unsigned promoted;	    /* in this round */
 	int failed;		    /* a list of this round failed */
 	int running;		    /* this list has only running jobs */
-	/* this cluster is listed again, with only running jobs */
-	int only_running;
+	int stopped;		    /* the next list has stopped jobs, too */
 	/* ms: limits of the interval of commits; 0 = unknown */
 	int64_t least, most;
 	struct commit_shown last, before;
@@ -324,6 +323,27 @@ ranges_read(struct commit_check *n)
 
 static void on_listed(const struct result *v, void *arg);
 
+/*
+ * The next list of this cluster, or of the next one.  If another suite sends, too,
+ * it may have stopped the runs that are not running: those that still wait are
+ * listed with stopped jobs.  Such a list can be long.
+ */
+static void
+list_choose(struct commit_check *n, const char *cluster, int64_t *from,
+    int64_t *to)
+{
+	n->running = !n->stopped;
+	if (n->running) {
+		*from = n->ranges.of[n->cluster].from;
+		*to = n->ranges.of[n->cluster].to;
+	} else if (spool_span(n->s->spool, STOP_BLOCKED, cluster, from, to) <=
+	    0)
+		*to = 0;
+	n->stopped = n->running && spool_policy(n->s->spool)->active_only;
+	if (!n->stopped)
+		n->cluster++;
+}
+
 /* Lists the jobs of the next cluster with such runs, or ends the round. */
 static void
 round_next(struct commit_check *n)
@@ -332,16 +352,10 @@ round_next(struct commit_check *n)
 	int64_t cursor, from, to;
 
 	while (spool_cluster(n->s->spool, n->cluster, &name, &cursor)) {
-		from = n->ranges.of[n->cluster].from;
-		to = n->ranges.of[n->cluster].to;
-		n->cluster++;
+		list_choose(n, name.cluster, &from, &to);
 		if (to == 0)
 			continue;
 		CRASH_POINT("seen-ask");
-		/* If another suite sends, too, stopped jobs count as well. */
-		n->running = !spool_policy(n->s->spool)->active_only ||
-		    n->only_running;
-		n->only_running = 0;
 		if (job_list_start(&n->job_list, n->s, name.cluster, n->running,
 			from, to, on_row, on_listed, n) == 0)
 			return;
@@ -357,15 +371,14 @@ on_listed(const struct result *v, void *arg)
 
 	/*
 	 * A damaged row makes a page of stopped jobs fail, but no page of
-	 * running jobs: this cluster is listed again without stopped jobs.
-	 * The breaker counts only the second list.
+	 * running jobs, which were listed before.  The breaker does not count it.
 	 */
-	if (v->code == RESULT_RETRY && !n->running) {
-		n->only_running = 1;
-		n->cluster--;
-	} else if (v->code != RESULT_DONE) {
+	if (v->code != RESULT_DONE && (v->code != RESULT_RETRY || n->running)) {
 		n->failed = 1;
 		breaker_request_result(n->s->breaker, v);
+		if (n->stopped)
+			n->cluster++;
+		n->stopped = 0;
 	}
 	if (v->code != RESULT_DONE)
 		log_debug("the list of the jobs of %s failed: %s",
@@ -399,6 +412,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	}
 	n->listed = spool_now(n->s->spool);
 	n->cluster = 0;
+	n->stopped = 0;
 	n->promoted = 0;
 	n->failed = 0;
 	n->held = n->lost = 0;

@@ -241,6 +241,7 @@ test_stopped_while_waiting(void)
 	sim_put(1, 1000, 1100);
 	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
 	sim_run(SIM_MINUTE);
+	sim_answer(REQUEST_LIST, 200, EMPTY); /* running jobs */
 	sim_answer(REQUEST_LIST, 200,
 	    "{\"jobs\":[" SIM_JOB(1, 1000, "failed", 50) "]}");
 	CHECK_INT(sim_state(1, 1000), STOP_CONFLICT);

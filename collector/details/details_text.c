@@ -88,10 +88,24 @@ is_rest(struct details *d, const struct detail_result *r,
 	return !is_record;
 }
 
+/*
+ * The result that a line of this job can change.  The answer about one job also
+ * has the other tasks of its array, or the other components of a heterogeneous
+ * job, and a text of its user may contain a line of any job.  Each job of the
+ * batch has a query of its own, so that the answer changes the queried job only.
+ */
+static struct detail_result *
+line_result(const struct details *d, uint64_t job)
+{
+	struct detail_result *r = details_result(d, job);
+
+	return d->all || r == NULL || r == &d->results[d->at] ? r : NULL;
+}
+
 static void
 record_take(struct details *d, uint64_t job, struct span line)
 {
-	struct detail_result *r = details_result(d, job);
+	struct detail_result *r = line_result(d, job);
 	enum record_verdict verdict;
 	struct job_snapshot s;
 
@@ -155,7 +169,7 @@ cut_keep(struct details *d, struct span line)
 static void
 result_ambiguous(struct details *d, uint64_t job)
 {
-	struct detail_result *r = details_result(d, job);
+	struct detail_result *r = line_result(d, job);
 
 	if (r != NULL)
 		details_result_drop(r, DETAIL_AMBIGUOUS);
@@ -229,7 +243,7 @@ suspect(struct details *d, const struct job_snapshot *s,
 	}
 }
 
-/* The line of a job that nobody asked for. */
+/* The line of a job that was not queried. */
 static void
 other_line(struct details *d, struct span line)
 {
@@ -272,10 +286,10 @@ details_text_line(struct span line, void *arg)
 		result_ambiguous(d, job);
 		each_recent(d, result_ambiguous);
 	} else {
-		if (details_result(d, job) == NULL)
+		if (line_result(d, job) == NULL)
 			other_line(d, line);
 		record_take(d, job, line);
-		if (details_result(d, job) != NULL)
+		if (line_result(d, job) != NULL)
 			recent_add(d, job, line);
 	}
 	if (job != 0)

@@ -88,6 +88,7 @@ details_line_keep(struct details *d, struct detail_result *r, struct span line)
 
 	if (d->pack == NULL)
 		d->pack = pack_new();
+	free(r->line);
 	r->line = d->pack != NULL ? pack_line(d->pack, line.p, line.n, &size) :
 				    NULL;
 	if (r->line == NULL) {

@@ -136,7 +136,8 @@ test_record_pack_LDADD = $(ZLIB_LIBS)
 
 check_PROGRAMS += test_details_text
 TESTS += test_details_text
-test_details_text_SOURCES = tests/unit/collector/details/test_details_text.c
+test_details_text_SOURCES = tests/unit/collector/details/test_details_text.c \
+	tests/unit/collector/parse/recording.h
 test_details_text_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 test_details_text_LDADD = $(COLLECTOR_DETAILS_LIBS)
 

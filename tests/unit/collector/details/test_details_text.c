@@ -8,6 +8,7 @@
 
 #include "collector/details/details_private.h"
 #include "tests/unit/check.h"
+#include "tests/unit/collector/parse/recording.h"
 
 #define START 1700000100
 
@@ -182,16 +183,181 @@ test_storm(void)
 	free(text);
 }
 
+/* Reads the answer about the wanted job of this place alone. */
+static void
+single_read(struct details *d, size_t at, const char *text)
+{
+	struct lines lines = { 0 };
+
+	d->at = at;
+	idmap_clear(&d->seen);
+	details_text_begin(d);
+	CHECK_INT(lines_feed(&lines, text, strlen(text), details_text_line, d),
+	    0);
+	CHECK_INT(lines_end(&lines, details_text_line, d), 0);
+	lines_clear(&lines);
+}
+
+/* The result of this place has exactly this line. */
+static int
+single_has(struct details *d, size_t at, const char *text)
+{
+	const struct detail_result *r = &d->results[at];
+
+	return r->line != NULL && r->len == strlen(text) &&
+	    memcmp(details_line(d, r).p, text, r->len) == 0;
+}
+
+/*
+ * The jobs 77 and 78 are queried singly, as after two hook messages.  The name
+ * of job 77 contains the rest of a record and the beginning of one of job 78.
+ */
+static void
+test_single_forged(void)
+{
+	struct details *d = details_new(&cluster, NULL, NULL);
+	char forged[4096], real[2048];
+
+	snprintf(forged, sizeof(forged),
+	    "JobId=77 JobName=a%s\nJobId=78 JobName=b%s",
+	    rest("mallory", "RUNNING", 0, START),
+	    rest("mallory", "RUNNING", 0, START + 7));
+	snprintf(real, sizeof(real), "JobId=78 JobName=c%s",
+	    rest("alice", "RUNNING", 0, START));
+
+	/* slurmctld does not know job 78. */
+	CHECK_INT(details_want(d, 77), 0);
+	CHECK_INT(details_want(d, 78), 0);
+	single_read(d, 0, forged);
+	CHECK_INT(details_verdict(d, 78), DETAIL_UNSEEN);
+	CHECK_INT(details_verdict(d, 77), DETAIL_LATER);
+	details_forget(d);
+
+	/* The answer about job 78 comes first. */
+	CHECK_INT(details_want(d, 78), 0);
+	CHECK_INT(details_want(d, 77), 0);
+	single_read(d, 0, real);
+	single_read(d, 1, forged);
+	CHECK_INT(details_verdict(d, 78), DETAIL_GOOD);
+	CHECK(single_has(d, 0, real));
+	CHECK_INT(details_verdict(d, 77), DETAIL_AMBIGUOUS);
+	details_forget(d);
+
+	/* A second line of job 78 in the answer about job 77. */
+	snprintf(forged, sizeof(forged),
+	    "JobId=77 JobName=a\nJobId=78 JobName=b\nJobId=78 JobName=b%s",
+	    rest("mallory", "RUNNING", 0, START));
+	CHECK_INT(details_want(d, 78), 0);
+	CHECK_INT(details_want(d, 77), 0);
+	single_read(d, 0, real);
+	single_read(d, 1, forged);
+	CHECK_INT(details_verdict(d, 78), DETAIL_GOOD);
+	CHECK(single_has(d, 0, real));
+	CHECK_INT(details_verdict(d, 77), DETAIL_AMBIGUOUS);
+	details_forget(d);
+	idmap_clear(&d->suspects);
+	free(d);
+}
+
+/* Lines of tasks and components in a recording. */
+struct group {
+	char *lines[8]; /* owned */
+	size_t n;
+	char text[16384]; /* all of them */
+};
+
+static int
+on_group_line(struct span line, void *arg)
+{
+	static const char *const keys[] = { " ArrayJobId=", " HetJobId=" };
+	const char *name = token_find(line, " JobName=");
+	struct group *g = arg;
+	struct span head;
+	size_t used = strlen(g->text);
+
+	if (name == NULL)
+		return 0;
+	head = (struct span) { line.p, (size_t)(name - line.p) };
+	if (token_find(head, keys[0]) == NULL &&
+	    token_find(head, keys[1]) == NULL)
+		return 0;
+	CHECK(g->n < sizeof(g->lines) / sizeof(g->lines[0]));
+	g->lines[g->n++] = strndup(line.p, line.n);
+	snprintf(g->text + used, sizeof(g->text) - used, "%.*s\n", (int)line.n,
+	    line.p);
+	return 0;
+}
+
+/* Queries the job of this line; squeue has shown its run before. */
+static void
+group_want(struct details *d, const char *text)
+{
+	struct span line = { text, strlen(text) };
+	struct job_snapshot s;
+
+	snapshot_init(&s);
+	CHECK_INT(scontrol_record(line, (struct span) { NULL, 0 },
+		      &settings.how, &s),
+	    RECORD_GOOD);
+	CHECK(open_put(&cluster.open, s.job.key.job, s.job.key.start) != NULL);
+	CHECK_INT(details_want(d, s.job.key.job), 0);
+	snapshot_clear(&s);
+}
+
+/*
+ * The answer about the id of an array, or about the first component of a
+ * heterogeneous job, has the records of all of them.  Each job gets its record
+ * from its own answer only.
+ */
+static void
+check_group(const char *version)
+{
+	struct details *d = details_new(&cluster, NULL, NULL);
+	struct group g = { .n = 0 };
+	size_t i, k;
+
+	recording_lines(version, "scontrol-job-d-o.txt", on_group_line, &g);
+	CHECK(g.n >= 3);
+	for (i = 0; i < g.n; i++)
+		group_want(d, g.lines[i]);
+	for (i = 0; i < g.n; i++) {
+		single_read(d, i, g.text);
+		for (k = 0; k < g.n; k++)
+			CHECK_INT(single_has(d, k, g.lines[k]), k <= i);
+	}
+	for (i = 0; i < g.n; i++) {
+		CHECK_INT(d->results[i].verdict, DETAIL_GOOD);
+		free(g.lines[i]);
+	}
+	details_forget(d);
+	idmap_clear(&d->suspects);
+	free(d);
+}
+
+static void
+test_single_groups(void)
+{
+	static const char *const versions[] = { "20.11", "22.05", "24.11",
+		"26.05" };
+	size_t i;
+
+	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		check_group(versions[i]);
+}
+
 int
 main(void)
 {
 	size_t i;
 
 	CHECK_INT(gres_names_set(&gpus, "[\"gpu\"]"), 0);
-	settings.how = (struct read_options) { .gpus = &gpus };
+	settings.how = (struct read_options) { .gpus = &gpus,
+		.device = recording_device };
 	cluster.slurm.accounting = 1;
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		check_answer(&table[i]);
 	test_storm();
+	test_single_forged();
+	test_single_groups();
 	return check_done();
 }

@@ -242,6 +242,30 @@ events_add(uint64_t first, unsigned n)
 		hook_event_add(hooks, first, first, EVENT_UNKNOWN);
 }
 
+/*
+ * Two jobs are queried singly.  The answer about one also has a record of the
+ * other, which slurmctld does not know.
+ */
+static void
+test_hook_single(void)
+{
+	char text[8192];
+
+	begin();
+	events_add(9, 3);
+	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
+	lanes_run();
+	sim_pass(1);
+	lanes_run();
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 10");
+	snprintf(text, sizeof(text), "%s%s", record(10, "RUNNING"),
+	    record(11, "RUNNING"));
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 11");
+	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
+	CHECK_STR(sim_said(), "start 10/0 threads");
+}
+
 /* A burst: one question for all jobs of a second. */
 static void
 test_hook_burst(void)
@@ -1822,6 +1846,7 @@ main(void)
 	test_hook_acked_when_stored();
 	test_hook_end_from_accounting();
 	test_hook_end_of_known_run();
+	test_hook_single();
 	test_hook_burst();
 	test_hook_burst_big();
 	test_hook_no_burst();

@@ -391,6 +391,19 @@ job_read(struct reader *r, struct job *job)
 	} while (0)
 
 /*
+ * Does `into`, with the merged hosts, keep threads or devices that `from` lacks?
+ * A record that is read after the end of the run has neither: its message says
+ * that they are not known, which is false for the merged record.  If `into` has
+ * only threads or only devices, its own message names the others.
+ */
+static int
+message_is_false(const struct job *into, const struct job *from)
+{
+	return (into->flags & ~from->flags &
+		   (JOB_HAS_THREADS | JOB_HAS_ACCELS)) != 0;
+}
+
+/*
  * Is text i of `from` taken?  A record with a higher revision has the newer
  * texts; one with a lower revision adds what is missing, except the message,
  * which the newer record may have removed.  Without revisions, texts of `into`
@@ -403,6 +416,8 @@ text_is_taken(const struct job *into, const struct job *from, size_t i,
 {
 	size_t at = texts[i].at;
 
+	if (at == offsetof(struct job, message) && message_is_false(into, from))
+		return 0;
 	if (into->revision != 0 && from->revision != 0 &&
 	    into->revision != from->revision)
 		return from->revision > into->revision ||

@@ -188,6 +188,78 @@ test_revisions(void)
 	job_clear(&b);
 }
 
+#define THREADS JOB_HAS_THREADS
+#define ACCELS	JOB_HAS_ACCELS
+#define BOTH	(JOB_HAS_THREADS | JOB_HAS_ACCELS)
+#define NOTHING "no threads and no devices known"
+
+/*
+ * The message names what the merged record lacks.  A run that is read again
+ * after its end has neither threads nor devices.
+ */
+static const struct {
+	const char *what;
+	unsigned into;
+	const char *into_message;
+	unsigned from;
+	const char *from_message;
+	uint64_t revision; /* of from; that of into is 10; 0 = both have none */
+	const char *want;  /* NULL = none */
+	int changed;
+} messages[] = {
+	{ "all is kept", BOTH, NULL, 0, NOTHING, 0, NULL, 0 },
+	{ "all is kept, newer revision", BOTH, NULL, 0, NOTHING, 11, NULL, 1 },
+	{ "a run without devices", THREADS, NULL, 0, NOTHING, 0, NULL, 0 },
+	{ "the threads are kept", THREADS, "no devices", 0, NOTHING, 0,
+	    "no devices", 0 },
+	{ "the threads are kept, newer revision", THREADS, "no devices", 0,
+	    NOTHING, 11, "no devices", 1 },
+	{ "the devices are kept", ACCELS, "no threads", 0, NOTHING, 11,
+	    "no threads", 1 },
+	{ "the devices are kept, threads again", BOTH, NULL, THREADS,
+	    "no devices", 0, NULL, 0 },
+	{ "one for the other", THREADS, "no devices", ACCELS, "no threads", 11,
+	    "no devices", 1 },
+	{ "nothing is kept", 0, NULL, 0, NOTHING, 0, NOTHING, 1 },
+	{ "nothing to lose", BOTH, NULL, BOTH, "shortened", 0, "shortened", 1 },
+	/* The message comes first. */
+	{ "all comes later", 0, NOTHING, BOTH, NULL, 0, NULL, 1 },
+	{ "all comes later, older revision", 0, NOTHING, BOTH, NULL, 9, NULL,
+	    1 },
+	{ "the threads come later", 0, NOTHING, THREADS, "no devices", 0,
+	    "no devices", 1 },
+	{ "the devices come later", THREADS, "no devices", BOTH, NULL, 0, NULL,
+	    1 },
+};
+
+static void
+test_messages(void)
+{
+	struct job a, b;
+	size_t i;
+	int changed, good;
+
+	for (i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+		job_revised(&a, messages[i].revision != 0 ? 10 : 0, NULL, NULL,
+		    messages[i].into_message);
+		job_revised(&b, messages[i].revision, NULL, NULL,
+		    messages[i].from_message);
+		a.flags |= messages[i].into;
+		b.flags |= messages[i].from;
+		changed = job_merge(&a, &b);
+		good = messages[i].want == NULL || a.message == NULL ?
+		    messages[i].want == a.message :
+		    strcmp(messages[i].want, a.message) == 0;
+		if (!good || changed != messages[i].changed)
+			fprintf(stderr, "%s: %s\n", messages[i].what,
+			    a.message != NULL ? a.message : "no message");
+		CHECK(good);
+		CHECK_INT(changed, messages[i].changed);
+		job_clear(&a);
+		job_clear(&b);
+	}
+}
+
 /* A record without a revision has the bytes that version 0.1.0 reads. */
 static void
 test_versions(void)
@@ -262,6 +334,7 @@ main(void)
 	test_record();
 	test_merge();
 	test_revisions();
+	test_messages();
 	test_versions();
 	return check_done();
 }

@@ -62,6 +62,9 @@ on_config_line(struct span line, void *arg)
 static void
 config_use(struct cluster *c, struct slurm *next)
 {
+	int named = !c->slurm.known ||
+	    strcmp(c->slurm.cluster, next->cluster) != 0;
+
 	if (!c->slurm.known ||
 	    strcmp(c->slurm.version_text, next->version_text) != 0)
 		log_notice("Slurm %s, cluster %s, queried as user %s%s",
@@ -88,7 +91,9 @@ config_use(struct cluster *c, struct slurm *next)
 			 "in %u s): two thirds of that are used",
 		    cluster_suffix(c), next->limit_bucket, next->limit_rate,
 		    next->limit_period);
-	resume_cluster(c);
+	/* Later the resume point moves, also back with slurmctld's clock. */
+	if (named)
+		resume_cluster(c);
 }
 
 /*

@@ -95,7 +95,7 @@ void lookup_forget(struct lookups *a);
  */
 void resume_unsynced(struct site *site);
 void resume_synced(struct site *site);
-/* The name of the cluster is known: finds its resume point. */
+/* The name of the cluster is known, or is a new one: finds its resume point. */
 void resume_cluster(struct cluster *c);
 /* A run that is open in the spool; bits: OPEN_RUNS_. */
 void resume_open(struct site *site, const struct open_key *open, unsigned bits);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "collector/collector.h"
+#include "collector/track/track.h"
 #include "common/log.h"
 #include "tests/unit/check.h"
 #include "tests/unit/collector/simulation.h"
@@ -212,6 +213,41 @@ test_local_meanwhile(void)
 	CHECK_STR(sim_asked(), "scontrol");
 }
 
+static void
+spool_has_point(const char *cluster, int64_t until)
+{
+	struct resume_point
+	    *p = &c->site->resume_points[c->site->n_resume_points++];
+
+	snprintf(p->cluster, sizeof(p->cluster), "%s", cluster);
+	p->until = until + SIM_EPOCH;
+}
+
+/*
+ * The clock of slurmctld was set back, and the resume point with it.  The point
+ * of the spool does not return when the configuration is read again.
+ */
+static void
+test_set_back(void)
+{
+	begin();
+	resume_unsynced(c->site);
+	spool_has_point("gamma", 900);
+	spool_has_point("delta", 950);
+	resume_synced(c->site);
+	CHECK_INT(c->resume.point - SIM_EPOCH, 900);
+	c->resume.point = SIM_EPOCH + 400;
+	startup_again(s);
+	startup_kick(s);
+	CHECK_STR(config_answer("gamma"), "");
+	CHECK_INT(c->resume.point - SIM_EPOCH, 400);
+	/* A new name has a point of its own. */
+	startup_again(s);
+	startup_kick(s);
+	CHECK(strstr(config_answer("delta"), RENAMED) != NULL);
+	CHECK_INT(c->resume.point - SIM_EPOCH, 950);
+}
+
 int
 main(void)
 {
@@ -221,5 +257,6 @@ main(void)
 	test_private_nodes();
 	test_by_name();
 	test_local_meanwhile();
+	test_set_back();
 	return check_done();
 }

@@ -135,19 +135,20 @@ static const char *const connecting[] = {
 };
 
 /*
- * SQLite, and reading a directory.  Landlock does not deny a change of mode or
- * of times by path, so that only fchmod(2) is here.
+ * SQLite, and reading a directory; open and openat have their own rule.
+ * Landlock does not deny a change of mode or of times by path, so that only
+ * fchmod(2) is here.
  */
 static const char *const filing[] = {
-	"open", "openat", "openat2", "stat", "stat64", "lstat", "lstat64",
-	"newfstatat", "fstatat64", "statx", "statfs", "statfs64", "fstatfs",
-	"fstatfs64", "access", "faccessat", "faccessat2", "readlink",
-	"readlinkat", "getcwd", "chdir", "fchdir", "getdents", "getdents64",
-	"lseek", "_llseek", "pread64", "pwrite64", "preadv", "pwritev",
-	"fsync", "fdatasync", "sync_file_range", "ftruncate", "ftruncate64",
-	"fallocate", "fadvise64", "flock", "msync", "unlink", "unlinkat",
-	"rename", "renameat", "renameat2", "mkdir", "mkdirat", "rmdir",
-	"fchmod", "fchown", "fchown32", "umask", "copy_file_range", "sendfile",
+	"stat", "stat64", "lstat", "lstat64", "newfstatat", "fstatat64",
+	"statx", "statfs", "statfs64", "fstatfs", "fstatfs64", "access",
+	"faccessat", "faccessat2", "readlink", "readlinkat", "getcwd", "chdir",
+	"fchdir", "getdents", "getdents64", "lseek", "_llseek", "pread64",
+	"pwrite64", "preadv", "pwritev", "fsync", "fdatasync",
+	"sync_file_range", "ftruncate", "ftruncate64", "fallocate",
+	"fadvise64", "flock", "msync", "unlink", "unlinkat", "rename",
+	"renameat", "renameat2", "mkdir", "mkdirat", "rmdir", "fchmod",
+	"fchown", "fchown32", "umask", "copy_file_range", "sendfile",
 };
 
 /* Files of the configuration; the parser opens them for reading only. */
@@ -184,6 +185,16 @@ static const uint64_t fcntl_commands[] = {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define ALL_BITS UINT64_MAX
+
+/*
+ * Landlock before version 3 does not control truncation, and checks only the
+ * access mode of open(2).  With these modes the kernel truncates a file that
+ * Landlock does not permit to write.  The second mode opens a file for ioctl(2)
+ * only; Landlock checks nothing then.
+ */
+static const uint64_t truncating[] = { O_TRUNC | O_RDONLY,
+	O_TRUNC | O_WRONLY | O_RDWR };
+#define TRUNC_BITS ((uint64_t)(O_TRUNC | O_WRONLY | O_RDWR))
 
 /* One filter under construction. */
 struct filter {
@@ -346,10 +357,26 @@ allow_connections(struct filter *f)
 	    (const char *const[]) { "getrlimit", "ugetrlimit" }, 2);
 }
 
+/*
+ * All but the modes in truncating.  openat2(2) is not allowed: its flags are in
+ * memory, which a filter cannot read.
+ */
+static void
+allow_open(struct filter *f, const char *name, unsigned flags)
+{
+	rule_masked(f, SCMP_ACT_ALLOW, name, flags, O_TRUNC, 0);
+	rule_masked(f, SCMP_ACT_ALLOW, name, flags, TRUNC_BITS,
+	    O_TRUNC | O_WRONLY);
+	rule_masked(f, SCMP_ACT_ALLOW, name, flags, TRUNC_BITS,
+	    O_TRUNC | O_RDWR);
+}
+
 static void
 allow_submitter(struct filter *f)
 {
 	allow_common(f);
+	allow_open(f, "open", 1);
+	allow_open(f, "openat", 2);
 	allow_connections(f);
 	rules(f, SCMP_ACT_ALLOW, filing, COUNT(filing));
 	/*
@@ -439,6 +466,26 @@ refuse_namespaces(struct filter *f)
 		    namespaces[i]);
 }
 
+/*
+ * A script that stands for a command writes to /dev/null with O_TRUNC and
+ * O_WRONLY; Landlock denies O_WRONLY for all other files.
+ */
+static void
+refuse_truncation(struct filter *f)
+{
+	static const char *const by_path[] = { "truncate", "truncate64" };
+	size_t i;
+
+	rules(f, f->kill, by_path, COUNT(by_path));
+	for (i = 0; i < COUNT(truncating); i++) {
+		rule_masked(f, f->kill, "open", 1, TRUNC_BITS, truncating[i]);
+		rule_masked(f, f->kill, "openat", 2, TRUNC_BITS, truncating[i]);
+	}
+	/* Its flags are in memory, which a filter cannot read. */
+	if (f->kill != SCMP_ACT_LOG)
+		rule(f, SCMP_ACT_ERRNO(ENOSYS), "openat2", 0, NULL);
+}
+
 /* Slurm's commands inherit this filter, so it denies only dangerous calls. */
 static void
 refuse_runner(struct filter *f)
@@ -462,6 +509,7 @@ refuse_runner(struct filter *f)
 	rule(f, no_family, "socket", 1, &above);
 	rule(f, no_family, "socket", 2, other_netlink);
 	refuse_own_user(f);
+	refuse_truncation(f);
 }
 
 static void

@@ -165,6 +165,19 @@ truncate_own(void)
 	return truncate(targets.file, 1);
 }
 
+/* These modes do not need the right to write of Landlock. */
+static int64_t
+truncate_readable(void)
+{
+	return try_open(targets.file, O_RDONLY | O_TRUNC);
+}
+
+static int64_t
+truncate_for_ioctl(void)
+{
+	return try_open(targets.file, O_WRONLY | O_RDWR | O_TRUNC);
+}
+
 static int64_t
 make_link(void)
 {
@@ -308,6 +321,8 @@ const struct attempt attempts_files[] = {
 	{ "create-tmp", create_tmp },
 	{ "write-own", write_own },
 	{ "truncate", truncate_own },
+	{ "truncate-readable", truncate_readable },
+	{ "truncate-for-ioctl", truncate_for_ioctl },
 	{ "link", make_link },
 	{ "symlink", make_symlink },
 	{ "mkdir", make_directory },

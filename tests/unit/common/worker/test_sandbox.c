@@ -507,6 +507,69 @@ change_scheduler(void)
 									 0;
 }
 
+/*
+ * Landlock before version 3 does not deny these: the file is only read, or
+ * opened for ioctl(2).
+ */
+static int
+truncate_by_path(void)
+{
+	return truncate(own_file, 0) == -1 ? errno : 0;
+}
+
+static int
+truncate_readable(void)
+{
+	return try_open(own_file, O_RDONLY | O_TRUNC);
+}
+
+static int
+truncate_for_ioctl(void)
+{
+	return try_open(own_file, O_WRONLY | O_RDWR | O_TRUNC);
+}
+
+static int
+truncate_by_creating(void)
+{
+	return try_open(own_file, O_RDONLY | O_CREAT | O_TRUNC);
+}
+
+static int
+truncate_old_open(void)
+{
+#ifdef SYS_open
+	return syscall(SYS_open, own_file, O_RDONLY | O_TRUNC) == -1 ? errno :
+								       0;
+#else
+	return truncate_readable();
+#endif
+}
+
+/* The structure of openat2(2), number 437 on all architectures. */
+static int
+open_by_structure(void)
+{
+	const uint64_t how[3] = { O_RDONLY | O_TRUNC };
+
+	return syscall(437, AT_FDCWD, own_file, how, sizeof(how)) == -1 ?
+	    errno :
+	    0;
+}
+
+/* As `> /dev/null` of a script. */
+static int
+truncate_null(void)
+{
+	return try_open("/dev/null", O_WRONLY | O_CREAT | O_TRUNC);
+}
+
+static int
+truncate_in_spool(void)
+{
+	return try_open("spool.db", O_WRONLY | O_CREAT | O_TRUNC);
+}
+
 /* Calls that listener and submitter may make only in part. */
 static const struct {
 	struct probe probe;
@@ -537,6 +600,17 @@ static const struct {
 	    ENOSYS },
 	{ { .name = "chmod", .run = change_mode }, ENOSYS, ENOSYS },
 	{ { .name = "scheduler", .run = change_scheduler }, ENOSYS, ENOSYS },
+	{ { .name = "truncate", .run = truncate_by_path }, ENOSYS, ENOSYS },
+	{ { .name = "O_TRUNC", .run = truncate_readable }, ENOSYS, ENOSYS },
+	{ { .name = "O_TRUNC for ioctl", .run = truncate_for_ioctl }, ENOSYS,
+	    ENOSYS },
+	{ { .name = "O_TRUNC with O_CREAT", .run = truncate_by_creating },
+	    ENOSYS, ENOSYS },
+	{ { .name = "O_TRUNC of open(2)", .run = truncate_old_open }, ENOSYS,
+	    ENOSYS },
+	{ { .name = "openat2", .run = open_by_structure }, ENOSYS, ENOSYS },
+	{ { .name = "O_TRUNC in the spool", .run = truncate_in_spool }, ENOSYS,
+	    0 },
 };
 
 static int
@@ -694,6 +768,19 @@ static const struct probe runner_probes[] = {
 	    .run = diagnose_sockets,
 	    .want = { EAFNOSUPPORT } },
 	{ .name = "routes", .run = ask_routes, .want = { 0 } },
+	{ .name = "truncate", .run = truncate_by_path, .want = { EPERM } },
+	{ .name = "O_TRUNC", .run = truncate_readable, .want = { EPERM } },
+	{ .name = "O_TRUNC for ioctl",
+	    .run = truncate_for_ioctl,
+	    .want = { EPERM } },
+	{ .name = "O_TRUNC with O_CREAT",
+	    .run = truncate_by_creating,
+	    .want = { EPERM } },
+	{ .name = "O_TRUNC of open(2)",
+	    .run = truncate_old_open,
+	    .want = { EPERM } },
+	{ .name = "openat2", .run = open_by_structure, .want = { ENOSYS } },
+	{ .name = "O_TRUNC of /dev/null", .run = truncate_null, .want = { 0 } },
 };
 
 static const enum role roles[] = { ROLE_LISTENER, ROLE_COLLECTOR, ROLE_RUNNER,

@@ -87,6 +87,7 @@ supervisor_libsupervisor_a_SOURCES = \
 	supervisor/control.h \
 	supervisor/control_client.c \
 	supervisor/options.c \
+	supervisor/orphans.c \
 	supervisor/parser_process.c \
 	supervisor/reload.c \
 	supervisor/removed_paths.c \

@@ -205,6 +205,7 @@ sup_init(struct supervisor *sup, const struct options *options)
 	sup->secrets = sup->reload.secrets = NO_SECRETS;
 	sup->reload_ops = &reload_ops;
 	sup->started_ms = clock_ms();
+	orphans_init(&sup->orphans);
 	sup->base = event_base_new();
 	if (sup->setup.program_dir == NULL || sup->base == NULL)
 		fatalx("out of memory");

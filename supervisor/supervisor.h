@@ -67,6 +67,19 @@ struct reload {
 	struct event *deadline;
 };
 
+#define INHERITED_MAX 64 /* a shell starts few; the marks protect the others */
+
+/* What separates the commands of the runner from children of other programs. */
+struct orphans {
+	/* The last runner that has ended, and the session of its commands. */
+	pid_t runner; /* 0 = none has ended */
+	/* Children of other programs, or their children, may become ours. */
+	int is_mixed;
+	int had_no_new_privs; /* before the sandbox */
+	/* Our children before we started one; 0 = none, or it has ended. */
+	pid_t inherited[INHERITED_MAX];
+};
+
 struct supervisor {
 	struct event_base *base;
 	int config_explicit; /* -config was given */
@@ -76,6 +89,7 @@ struct supervisor {
 	struct secrets secrets;
 	uint32_t generations; /* numbers used so far */
 	struct workers workers;
+	struct orphans orphans;
 	struct parser *parser; /* the parser at work, or NULL */
 	/* standard error of the last parser, which may still run; or NULL */
 	struct log_pipe *parser_log;
@@ -158,12 +172,17 @@ int checklist_has_pid(pid_t pid);
 extern const struct child_ops child_ops;
 /* Waits for every process that has ended. */
 void children_reap(struct supervisor *sup);
+
+/* orphans.c: children that the supervisor has not started. */
+/* Called before the first process is started. */
+void orphans_init(struct orphans *o);
+/* A child has ended: its pid may become that of another process. */
+void orphans_reaped(struct orphans *o, pid_t pid);
 /*
- * The workers that run, for a line of the log: "collector (4711), runner (4712)".
- * unanswered: only those that have not accepted a configuration.  "the workers" if
- * there is none.  Valid until the next call.
+ * Kills the commands of a runner that has ended.  No process reads their output.
+ * Their own children become ours when they have ended: see children_reap().
  */
-const char *children_text(const struct workers *w, int unanswered);
+void orphans_kill(struct supervisor *sup);
 
 /* control.c: the admin socket. */
 int control_open(struct supervisor *sup);

@@ -280,3 +280,23 @@ child_find(struct workers *w, pid_t pid)
 	}
 	return NULL;
 }
+
+const char *
+children_text(const struct workers *w, int unanswered)
+{
+	static char text[ROLE__COUNT * 32];
+	const struct child *c;
+	size_t len = 0;
+	int role;
+
+	text[0] = '\0';
+	for (role = WORKER_FIRST; role <= WORKER_LAST; role++) {
+		c = &w->children[role];
+		if (c->pid == 0 || (unanswered && c->conf_agreed != 0))
+			continue;
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+		    "%s%s (%ld)", len > 0 ? ", " : "", role_name(c->role),
+		    (long)c->pid);
+	}
+	return len > 0 ? text : "the workers";
+}

@@ -155,6 +155,12 @@ void child_kill(struct child *c, const char *why);
 void child_exited(struct child *c, int status);
 /* The worker with this pid, or NULL. */
 struct child *child_find(struct workers *w, pid_t pid);
+/*
+ * The workers that run, for a line of the log: "collector (4711), runner (4712)".
+ * unanswered: only those that have not accepted a configuration.  "the workers" if
+ * there is none.  Valid until the next call.
+ */
+const char *children_text(const struct workers *w, int unanswered);
 
 /* quarantine.c: runs during which workers crashed. */
 /*

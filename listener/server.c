@@ -214,6 +214,7 @@ client_new(struct hook_server *server, int fd, const struct peer *peer)
 		passing_close(fd);
 		return;
 	}
+	passing_inline(fd);
 	c->server = server;
 	c->fd = fd;
 	c->peer = *peer;

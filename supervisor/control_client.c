@@ -255,6 +255,7 @@ client_new(struct control *control, int fd, uid_t uid)
 {
 	struct client *c = calloc(1, sizeof(*c));
 
+	passing_inline(fd);
 	if (c != NULL) {
 		c->control = control;
 		c->fd = fd;

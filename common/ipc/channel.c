@@ -381,6 +381,7 @@ channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 	if (evutil_make_socket_nonblocking(fd) == -1 ||
 	    fcntl(fd, F_SETFD, FD_CLOEXEC) == -1)
 		goto fail;
+	passing_inline(fd);
 	if (!msg_has_fd(peer, self))
 		passing_refuse(fd);
 	c->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);

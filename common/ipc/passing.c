@@ -39,6 +39,14 @@ passing_refuse(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof(no));
 }
 
+void
+passing_inline(int fd)
+{
+	const int yes = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &yes, sizeof(yes));
+}
+
 /*
  * MSG_PEEK leaves the descriptors in the queue.  Without a control buffer,
  * MSG_CTRUNC tells that there are some.

@@ -16,6 +16,12 @@
  */
 void passing_refuse(int fd);
 /*
+ * An out-of-band byte that the peer sends is read like the others; otherwise the
+ * kernel would hide it, and the descriptors with it, from passing_read().  To be
+ * called for each connection; accept(2) does not pass it on.
+ */
+void passing_inline(int fd);
+/*
  * read(2) of a stream from a peer that must not pass descriptors.  -1 with EPROTO
  * when it does: then only passing_close() may follow.
  */

@@ -313,6 +313,8 @@ allow_channel(struct filter *f)
 	rule_two(f, "sendto", 3, ~(uint64_t)(MSG_NOSIGNAL | MSG_DONTWAIT), 0, 4,
 	    ALL_BITS, 0);
 	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
+	    SO_OOBINLINE);
+	rule_two(f, "setsockopt", 1, ALL_BITS, SOL_SOCKET, 2, ALL_BITS,
 	    SO_PASSRIGHTS);
 }
 

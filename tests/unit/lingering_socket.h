@@ -46,7 +46,7 @@ lingering_socket(void)
 
 /* One byte with the only descriptor of such a connection, or with fd. */
 static inline void
-lingering_pass(int to, int fd)
+lingering_send(int to, int fd, int flags)
 {
 	union {
 		struct cmsghdr align;
@@ -69,9 +69,17 @@ lingering_pass(int to, int fd)
 	cm->cmsg_type = SCM_RIGHTS;
 	cm->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(cm), &fd, sizeof(fd));
-	if (sendmsg(to, &m, MSG_NOSIGNAL) == -1)
+	/* Linux 5.15 and later have out-of-band bytes. */
+	if (sendmsg(to, &m, MSG_NOSIGNAL | flags) == -1 &&
+	    (flags == 0 || sendmsg(to, &m, MSG_NOSIGNAL) == -1))
 		_exit(2);
 	close(fd);
+}
+
+static inline void
+lingering_pass(int to, int fd)
+{
+	lingering_send(to, fd, 0);
 }
 
 #endif

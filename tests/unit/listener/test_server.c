@@ -296,7 +296,7 @@ test_server(void)
  * neither when it reads, nor when it refuses the client.
  */
 static void
-test_passed_socket(int allowed)
+test_passed_socket(int allowed, int flags)
 {
 	struct hook_server *server = server_new(base, on_message, NULL);
 	uid_t uid = getuid();
@@ -307,10 +307,11 @@ test_passed_socket(int allowed)
 	server_add_socket(server, socket_open());
 	server_set_access(server, &access);
 	fd = client_open("", 0);
-	lingering_pass(fd, -1);
+	lingering_send(fd, -1, flags);
 	begin = clock_ms();
 	server_start(server);
 	LOOP_UNTIL(base, client_is_closed(fd));
+	CHECK(!allowed || clock_ms() - begin < CLIENT_MS);
 	server_free(server);
 	CHECK(clock_ms() - begin < MOST_MS);
 	close(fd);
@@ -378,8 +379,9 @@ main(void)
 	test_server();
 	test_shut_down();
 	test_credentials();
-	test_passed_socket(0);
-	test_passed_socket(1);
+	test_passed_socket(0, 0);
+	test_passed_socket(1, 0);
+	test_passed_socket(1, MSG_OOB);
 	unlink(where.sun_path);
 	rmdir(folder);
 	event_base_free(base);

@@ -134,7 +134,7 @@ test_places(void)
  * neither when it reads, nor when it refuses the user.
  */
 static void
-test_passed_socket(uid_t uid)
+test_passed_socket(uid_t uid, int flags)
 {
 	int done[2], end[2], fd, status;
 	long long begin;
@@ -148,7 +148,7 @@ test_passed_socket(uid_t uid)
 		if (uid != geteuid() && setuid(uid) == -1)
 			_exit(1);
 		fd = client_open();
-		lingering_pass(fd, -1);
+		lingering_send(fd, -1, flags);
 		_exit(
 		    write(done[1], "x", 1) == 1 && read(end[0], &byte, 1) == 0 ?
 			0 :
@@ -366,9 +366,10 @@ main(void)
 	CHECK_INT(listen(sup.setup.ctl_fd, 64), 0);
 	CHECK_INT(control_open(&sup), 0);
 	test_places();
-	test_passed_socket(geteuid());
+	test_passed_socket(geteuid(), 0);
+	test_passed_socket(geteuid(), MSG_OOB);
 	if (geteuid() == 0)
-		test_passed_socket(USER + 1); /* is refused */
+		test_passed_socket(USER + 1, 0); /* is refused */
 	test_rows();
 	test_warnings();
 	test_deaths();

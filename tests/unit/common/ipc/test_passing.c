@@ -78,6 +78,26 @@ test_read(void)
 	close(near);
 }
 
+/* With an out-of-band byte, alone and before another byte. */
+static void
+test_out_of_band(int followed)
+{
+	char buf[16];
+	long long begin;
+
+	pair_open();
+	passing_inline(near);
+	begin = clock_ms();
+	lingering_send(far, -1, MSG_OOB);
+	if (followed)
+		CHECK_INT(send(far, "b", 1, 0), 1);
+	CHECK_INT(passing_read(near, buf, sizeof(buf)), -1);
+	CHECK_INT(errno, EPROTO);
+	CHECK(clock_ms() - begin < MOST_MS);
+	close_check(near);
+	close(far);
+}
+
 static void
 test_queue(void)
 {
@@ -209,6 +229,8 @@ int
 main(void)
 {
 	test_read();
+	test_out_of_band(0);
+	test_out_of_band(1);
 	test_queue();
 	test_nested();
 	test_listening(0);

@@ -226,7 +226,8 @@ keep_refused(struct step *t, const struct imported *in, int64_t row)
 		return 0;
 	run_move(sp, &run, DEST_REST, RUN_EVENT_REJECTED, DUE_KEEP,
 	    in->reason[0] != '\0' ? in->reason : "was refused");
-	if (spool_save(sp, &run) == -1)
+	/* cc-backend lacks the run: NATS need not wait for a list. */
+	if (spool_release_backfill(sp, &run) == -1)
 		return -1;
 	return spool_release(sp, &run, DEST_REST);
 }

@@ -290,6 +290,29 @@ test_old_nats(void)
 	sim_end();
 }
 
+/* cc-backend has rejected the run: no list is needed before NATS gets it. */
+static void
+test_old_rejected(void)
+{
+	struct run_key key = { "alpha", 6, 1000 };
+	struct spool_run run;
+	struct job job;
+	FILE *f;
+
+	begin_away();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim.spool->now.low_water = 3000;
+	f = file_begin();
+	record_make(&job, 6, 0);
+	record_line(f, START_REJECTED, &job);
+	CHECK(strstr(import(f), "ok: ") != NULL);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST], START_REJECTED);
+	CHECK_INT(run.state[DEST_NATS], START_DUE_ENDED);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	sim_end();
+}
+
 /* The spool has the run from cc-backend's list, and the line has its end. */
 static void
 test_found_in_backend(void)
@@ -322,6 +345,7 @@ main(void)
 	test_old(1);
 	test_old_republish();
 	test_old_nats();
+	test_old_rejected();
 	test_found_in_backend();
 	unlink("spool.import");
 	rmdir(dir);

@@ -244,41 +244,51 @@ spool_release(struct spool *sp, const struct spool_run *run, enum dest dest)
 	return rc;
 }
 
-struct unblock {
-	enum dest dest;
-	int cluster; /* of the last run */
-	uint64_t job;
-};
+/* Is this the oldest blocked run of its job?  0, 1, or -1. */
+static int
+is_first_blocked(struct spool *sp, const struct spool_run *run, enum dest dest)
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_RUN_OF_JOB,
+	    VALUES(INT(run->cluster), INT(run->key.job), INT(JOB_RUNS_MAX)));
+	struct spool_run row = { .id = 0 };
+	int rc = -1;
 
-/* Releases the oldest blocked run of this job, unless another run blocks it. */
+	while (st != NULL && (rc = spool_step(sp, st)) == 1) {
+		spool_row(sp, st, &row);
+		if (row.state[dest] == START_BLOCKED)
+			break;
+	}
+	if (st != NULL)
+		sqlite3_reset(st);
+	return rc == -1 ? -1 : row.id == run->id;
+}
+
+/* Releases the oldest blocked run of a job, unless another run blocks it. */
 static int
 unblock_one(struct spool *sp, struct spool_run *run, void *arg)
 {
-	struct unblock *u = arg;
+	const enum dest *dest = arg;
 	struct spool_run none = *run;
+	int rc = is_first_blocked(sp, run, *dest);
 
-	if (run->cluster == u->cluster && run->key.job == u->job)
-		return 0;
-	u->cluster = run->cluster;
-	u->job = run->key.job;
+	spool_alive();
 	none.id = 0; /* spool_release() reads all runs of the job */
-	return spool_release(sp, &none, u->dest);
+	return rc == 1 ? spool_release(sp, &none, *dest) : rc;
 }
 
 int
 spool_unblock(struct spool *sp)
 {
 	struct spool_after after;
-	struct unblock u;
+	enum dest dest;
 	int d, n;
 
 	for (d = 0; d < DEST__COUNT; d++) {
 		memset(&after, 0, sizeof(after));
-		memset(&u, 0, sizeof(u));
-		u.dest = (enum dest)d;
+		dest = (enum dest)d;
 		do {
-			n = spool_each(sp, u.dest, START_BLOCKED, &after,
-			    SPOOL_PAGE, unblock_one, &u);
+			n = spool_each(sp, dest, START_BLOCKED, &after,
+			    SPOOL_PAGE, unblock_one, &dest);
 		} while (n == SPOOL_PAGE && !sp->broken);
 		if (n == -1 || sp->broken)
 			return -1;

@@ -62,12 +62,13 @@ struct commit_check {
 	int64_t listed; /* spool_now() of the last round */
 	int64_t looked; /* of the last round without a failed list; 0 = none */
 	struct job_list job_list;
-	unsigned cluster;	    /* the n-th, in this round */
+	unsigned cluster;	    /* the n-th, whose jobs are listed */
 	struct spool_ranges ranges; /* of the starts, in this round */
 	unsigned promoted;	    /* in this round */
 	int failed;		    /* a list of this round failed */
-	int running;		    /* this list has only running jobs */
-	int stopped;		    /* the next list has stopped jobs, too */
+	int stopped;		    /* the lists have stopped jobs, too */
+	/* the running jobs of the cluster could not be listed in this round */
+	uint8_t unlisted[CLUSTERS_MAX];
 	/* ms: limits of the interval of commits; 0 = unknown */
 	int64_t least, most;
 	struct commit_shown last, before;
@@ -210,7 +211,7 @@ on_row(const struct backend_job *row, void *arg)
 
 	if (spool_find(n->s->spool, &row->key, &run) != 1)
 		return;
-	if (n->running || strcmp(row->state, "running") == 0)
+	if (!n->stopped || strcmp(row->state, "running") == 0)
 		commit_seen(n, &run, n->job_list.asked);
 	else if (run.state[DEST_REST] == STOP_BLOCKED) {
 		/* The other suite has sent the stop, or another client. */
@@ -288,7 +289,8 @@ commit_repeat_answered(struct commit_check *n, const struct spool_run *run,
 	}
 	n->repeat_width = REPEAT_MIN;
 	n->overdue_next = 0;
-	if (waited > n->least && waited < LONGEST_MAX)
+	if (waited > n->least && waited < LONGEST_MAX &&
+	    !(run->flags & RUN_COMMIT_SHOWN))
 		n->least = waited;
 }
 
@@ -318,50 +320,64 @@ ranges_read(struct commit_check *n)
 	static const enum run_state states[] = { STOP_BLOCKED, STARTED };
 
 	return spool_ranges(n->s->spool, states,
-	    sizeof(states) / sizeof(states[0]), &n->ranges);
+	    sizeof(states) / sizeof(states[0]), INT64_MAX, &n->ranges);
 }
 
 static void on_listed(const struct result *v, void *arg);
 
-/*
- * The next list of this cluster, or of the next one.  If another suite sends, too,
- * it may have stopped the runs that are not running: those that still wait are
- * listed with stopped jobs.  Such a list can be long.
- */
-static void
-list_choose(struct commit_check *n, const char *cluster, int64_t *from,
-    int64_t *to)
-{
-	n->running = !n->stopped;
-	if (n->running) {
-		*from = n->ranges.of[n->cluster].from;
-		*to = n->ranges.of[n->cluster].to;
-	} else if (spool_span(n->s->spool, STOP_BLOCKED, cluster, from, to) <=
-	    0)
-		*to = 0;
-	n->stopped = n->running && spool_policy(n->s->spool)->active_only;
-	if (!n->stopped)
-		n->cluster++;
-}
-
-/* Lists the jobs of the next cluster with such runs, or ends the round. */
-static void
-round_next(struct commit_check *n)
+/* Lists the jobs of the next cluster with such runs.  0, or -1: no more. */
+static int
+list_next(struct commit_check *n)
 {
 	struct run_key name;
 	int64_t cursor, from, to;
 
 	while (spool_cluster(n->s->spool, n->cluster, &name, &cursor)) {
-		list_choose(n, name.cluster, &from, &to);
-		if (to == 0)
+		from = n->ranges.of[n->cluster].from;
+		to = n->ranges.of[n->cluster].to;
+		if (to == 0 || (n->stopped && n->unlisted[n->cluster])) {
+			n->cluster++;
 			continue;
+		}
 		CRASH_POINT("seen-ask");
-		if (job_list_start(&n->job_list, n->s, name.cluster, n->running,
-			from, to, on_row, on_listed, n) == 0)
-			return;
+		if (job_list_start(&n->job_list, n->s, name.cluster,
+			!n->stopped, from, to, on_row, on_listed, n) == 0)
+			return 0;
+		n->unlisted[n->cluster++] = 1;
 		n->failed = 1;
 	}
-	round_end(n);
+	return -1;
+}
+
+/*
+ * If another suite sends, too, it may have stopped the runs that were not among the
+ * running jobs: those that still wait are listed with the stopped jobs.  Such a list
+ * can have the jobs of many days.  0, or -1 when there are none.
+ */
+static int
+stopped_begin(struct commit_check *n)
+{
+	static const enum run_state states[] = { STOP_BLOCKED };
+
+	if (n->stopped || !spool_policy(n->s->spool)->active_only)
+		return -1;
+	n->stopped = 1;
+	n->cluster = 0;
+	/* A run that has ended since then was not looked for yet. */
+	if (spool_ranges(n->s->spool, states, 1, n->listed, &n->ranges) == 0)
+		return 0;
+	n->failed = 1;
+	return -1;
+}
+
+static void
+round_next(struct commit_check *n)
+{
+	while (list_next(n) == -1)
+		if (stopped_begin(n) == -1) {
+			round_end(n);
+			return;
+		}
 }
 
 static void
@@ -373,16 +389,16 @@ on_listed(const struct result *v, void *arg)
 	 * A damaged row makes a page of stopped jobs fail, but no page of
 	 * running jobs, which were listed before.  The breaker does not count it.
 	 */
-	if (v->code != RESULT_DONE && (v->code != RESULT_RETRY || n->running)) {
+	if (v->code != RESULT_DONE &&
+	    (v->code != RESULT_RETRY || !n->stopped)) {
+		n->unlisted[n->cluster] = 1;
 		n->failed = 1;
 		breaker_request_result(n->s->breaker, v);
-		if (n->stopped)
-			n->cluster++;
-		n->stopped = 0;
 	}
 	if (v->code != RESULT_DONE)
 		log_debug("the list of the jobs of %s failed: %s",
 		    n->job_list.cluster, v->text);
+	n->cluster++;
 	round_next(n);
 }
 
@@ -413,6 +429,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	n->listed = spool_now(n->s->spool);
 	n->cluster = 0;
 	n->stopped = 0;
+	memset(n->unlisted, 0, sizeof(n->unlisted));
 	n->promoted = 0;
 	n->failed = 0;
 	n->held = n->lost = 0;

@@ -173,7 +173,7 @@ ranges_read(struct failover *b)
 		STOP_DUE };
 
 	return spool_ranges(b->s->spool, states,
-	    sizeof(states) / sizeof(states[0]), &b->ranges);
+	    sizeof(states) / sizeof(states[0]), INT64_MAX, &b->ranges);
 }
 
 static void

@@ -193,10 +193,11 @@ cluster_index(const struct spool *sp, int id)
 }
 
 static int
-ranges_widen(struct spool *sp, enum run_state state,
+ranges_widen(struct spool *sp, enum run_state state, int64_t before,
     struct spool_ranges *ranges)
 {
-	sqlite3_stmt *st = spool_query(sp, SQL_RANGES, VALUES(INT(state)));
+	sqlite3_stmt *st = spool_query(sp, SQL_RANGES,
+	    VALUES(INT(state), INT(before)));
 	unsigned rows = 0;
 	int64_t start;
 	int i, rc = -1;
@@ -220,14 +221,14 @@ ranges_widen(struct spool *sp, enum run_state state,
 
 int
 spool_ranges(struct spool *sp, const enum run_state *states, size_t n,
-    struct spool_ranges *ranges)
+    int64_t before, struct spool_ranges *ranges)
 {
 	size_t i;
 
 	memset(ranges, 0, sizeof(*ranges));
 	for (i = 0; i < n; i++)
 		if (spool_count(sp, DEST_REST, states[i]) > 0 &&
-		    ranges_widen(sp, states[i], ranges) == -1)
+		    ranges_widen(sp, states[i], before, ranges) == -1)
 			return -1;
 	return 0;
 }

@@ -1251,6 +1251,10 @@ alpha_damaged(int seconds, int *running)
 static void
 test_running_first(void)
 {
+	static const char jobs[] = "{\"jobs\":[" SIM_JOB(1, 1000, "running",
+	    0) "," SIM_JOB(2, 2000, "running", 0) "," SIM_JOB(3, 1500,
+	    "running", 0) "]}";
+
 	sim_begin();
 	spool_policy(sim.spool)->active_only = 1;
 	sim_connect();
@@ -1258,11 +1262,11 @@ test_running_first(void)
 	sim_answer(REQUEST_START, 201, "{}");
 	sim_put(2, 2000, 0);
 	sim_answer(REQUEST_START, 201, "{}");
+	sim_put(3, 1500, 0);
+	sim_answer(REQUEST_START, 201, "{}");
 	sim_run(SIM_MINUTE);
 	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
-	sim_answer(REQUEST_LIST, 200,
-	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "," SIM_JOB(2, 2000,
-		"running", 0) "]}");
+	sim_answer(REQUEST_LIST, 200, jobs);
 	CHECK_INT(sim_state(2, 2000), START_COMMITTED);
 
 	sim_put(1, 1000, 700000);
@@ -1270,9 +1274,7 @@ test_running_first(void)
 	sim_run(2000);
 	/* The list for the comparison with Slurm. */
 	CHECK(strstr(sim_path(REQUEST_LIST), "start-time") == NULL);
-	sim_answer(REQUEST_LIST, 200,
-	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "," SIM_JOB(2, 2000,
-		"running", 0) "]}");
+	sim_answer(REQUEST_LIST, 200, jobs);
 	CHECK(strstr(sim_path(REQUEST_LIST), "start-time") != NULL);
 	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
 	sim_answer(REQUEST_LIST, 200,
@@ -1284,6 +1286,9 @@ test_running_first(void)
 	sim_put(2, 2000, 700000);
 	sim_run(4000);
 	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
+	/* This one ends too late for the list that is under way. */
+	sim_put(3, 1500, 700000);
+	CHECK_INT(sim_state(3, 1500), STOP_BLOCKED);
 	sim_answer(REQUEST_LIST, 200, EMPTY);
 	CHECK_INT(sim_waits(REQUEST_LIST), 1);
 	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") == NULL);

@@ -441,11 +441,11 @@ test_pages(void)
 	CHECK_INT(to, 5002);
 	CHECK_INT(put(sp, 1001, 4000, 4100, &row), PUT_NEW);
 	CHECK_INT(spool_watermark(sp, "beta", 1), 0);
-	CHECK_INT(spool_ranges(sp, states, 2, &ranges), 0);
+	CHECK_INT(spool_ranges(sp, states, 2, INT64_MAX, &ranges), 0);
 	CHECK_INT(ranges.of[0].from, 4000);
 	CHECK_INT(ranges.of[0].to, 5002);
 	CHECK_INT(ranges.of[1].to, 0);
-	CHECK_INT(spool_ranges(sp, states, 1, &ranges), 0);
+	CHECK_INT(spool_ranges(sp, states, 1, INT64_MAX, &ranges), 0);
 	CHECK_INT(ranges.of[0].from, 5000);
 	spool_rollback(sp);
 	CHECK_INT(spool_runs(sp), 0);

@@ -1387,6 +1387,29 @@ test_late_end(void)
 	sim_end();
 }
 
+/*
+ * The start of such a run is repeated, and cc-backend has it uncommitted: its age
+ * says nothing about the interval of commits.
+ */
+static void
+test_late_end_repeated(void)
+{
+	int s;
+
+	begin_late_end(SIM_HOUR);
+	role_set(&sim, 1, 0);
+	sim_run(5 * SIM_MINUTE);
+	role_set(&sim, 0, 0);
+	wake(&sim, WAKE_COMMIT_CHECK);
+	CHECK(until_repeated(1000) <= 20);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 500, UNCOMMITTED);
+	ended_run(4, 1000);
+	s = until_repeated(1000);
+	CHECK(s >= 3 && s <= 20);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -1431,5 +1454,6 @@ main(void)
 	test_running_first();
 	test_damaged_cluster();
 	test_late_end();
+	test_late_end_repeated();
 	return check_done();
 }

@@ -841,6 +841,7 @@ test_many_rejected(void)
 }
 
 static int no_memory; /* for the runs of a job */
+static int reserved;  /* how often the memory for a run was asked for */
 
 void *__real_array_reserve(void *array, size_t *cap, size_t need, size_t size);
 void *__wrap_array_reserve(void *array, size_t *cap, size_t need, size_t size);
@@ -848,6 +849,7 @@ void *__wrap_array_reserve(void *array, size_t *cap, size_t need, size_t size);
 void *
 __wrap_array_reserve(void *array, size_t *cap, size_t need, size_t size)
 {
+	reserved++;
 	return no_memory ? NULL : __real_array_reserve(array, cap, need, size);
 }
 
@@ -942,6 +944,31 @@ test_unblocked_at_open(void)
 	file_remove();
 }
 
+/* A job with many blocked runs: they are read once when the spool is opened. */
+static void
+test_many_unblocked(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	struct spool_run run;
+	int64_t rows[MANY];
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		CHECK_INT(put_nth(sp, 84, i, 0, &rows[i]), PUT_NEW);
+	CHECK_INT(spool_get(sp, rows[0], &run), 1);
+	CHECK_INT(spool_finish(sp, &run), 0);
+	spool_close(sp);
+
+	reserved = 0;
+	sp = spool_begin_test(1, 0);
+	CHECK(reserved >= MANY - 1 && reserved < 2 * MANY);
+	CHECK_INT(state_of(sp, rows[1], DEST_REST), START_DUE_ENDED);
+	for (i = 2; i < MANY; i++)
+		CHECK_INT(state_of(sp, rows[i], DEST_REST), START_BLOCKED);
+	spool_close(sp);
+	file_remove();
+}
+
 static void
 on_log(const struct log_line *line)
 {
@@ -1003,6 +1030,7 @@ main(void)
 	test_release_without_memory();
 	test_many_moved();
 	test_unblocked_at_open();
+	test_many_unblocked();
 	test_too_many();
 	rmdir(dir);
 	return check_done();

@@ -323,6 +323,20 @@ ranges_read(struct commit_check *n)
 	    sizeof(states) / sizeof(states[0]), INT64_MAX, &n->ranges);
 }
 
+/*
+ * Without the list of a cluster's running jobs no start is repeated.  Without that of
+ * its stopped jobs they are: when cc-backend has the run, it refuses the start, and
+ * conflict.c asks for this run alone.
+ */
+static void
+list_failed(struct commit_check *n)
+{
+	if (n->stopped)
+		return;
+	n->unlisted[n->cluster] = 1;
+	n->failed = 1;
+}
+
 static void on_listed(const struct result *v, void *arg);
 
 /* Lists the jobs of the next cluster with such runs.  0, or -1: no more. */
@@ -343,8 +357,8 @@ list_next(struct commit_check *n)
 		if (job_list_start(&n->job_list, n->s, name.cluster,
 			!n->stopped, from, to, on_row, on_listed, n) == 0)
 			return 0;
-		n->unlisted[n->cluster++] = 1;
-		n->failed = 1;
+		list_failed(n);
+		n->cluster++;
 	}
 	return -1;
 }
@@ -385,19 +399,17 @@ on_listed(const struct result *v, void *arg)
 {
 	struct commit_check *n = arg;
 
-	/*
-	 * A damaged row makes a page of stopped jobs fail, but no page of
-	 * running jobs, which were listed before.  The breaker does not count it.
-	 */
-	if (v->code != RESULT_DONE &&
-	    (v->code != RESULT_RETRY || !n->stopped)) {
-		n->unlisted[n->cluster] = 1;
-		n->failed = 1;
-		breaker_request_result(n->s->breaker, v);
-	}
-	if (v->code != RESULT_DONE)
+	if (v->code != RESULT_DONE) {
 		log_debug("the list of the jobs of %s failed: %s",
 		    n->job_list.cluster, v->text);
+		list_failed(n);
+		/*
+		 * A damaged row makes a page of stopped jobs fail, but no page
+		 * of running jobs, which were listed before.
+		 */
+		if (v->code != RESULT_RETRY || !n->stopped)
+			breaker_request_result(n->s->breaker, v);
+	}
 	n->cluster++;
 	round_next(n);
 }

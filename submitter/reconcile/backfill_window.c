@@ -27,6 +27,7 @@ window_first(struct backfill *b)
 {
 	b->width_max = WINDOW_S;
 	b->n_listed = 0;
+	memset(&b->failures, 0, sizeof(b->failures));
 }
 
 void
@@ -34,7 +35,6 @@ window_begin(struct backfill *b)
 {
 	b->width = b->width_max;
 	b->unanswered = 0;
-	memset(&b->failures, 0, sizeof(b->failures));
 }
 
 void
@@ -53,7 +53,8 @@ window_listed(struct backfill *b)
  * cc-backend or a proxy closes the connection when the list takes too long: a
  * shorter window may be listed in time.  In an outage the breaker permits no more
  * lists, so that an outage shortens the window once.  Returns 0 when the shortest
- * window has no answer either.
+ * window has no answer either.  Later windows of this length are then listed once,
+ * until a list has an answer.
  */
 static int
 window_shorten(struct backfill *b, const struct result *v)

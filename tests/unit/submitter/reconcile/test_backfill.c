@@ -1368,6 +1368,17 @@ test_list_never_answered(void)
 	CHECK_INT(lists_time_out(504, 0, 6000), 100);
 	CHECK_INT(sim_waits(REQUEST_START), 1);
 	end();
+
+	/* After the first of them, the next second is listed once. */
+	begin();
+	backfill_two();
+	CHECK(lists_time_out(504, 0, 6000) >= 100);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	sim_answer(REQUEST_START, 201, "{}");
+	CHECK_INT(lists_time_out(504, 0, 600), 1);
+	CHECK_INT(sim_waits(REQUEST_START), 1);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":2,") != NULL);
+	end();
 }
 
 /* An outage shortens the window once; later windows are longer again. */

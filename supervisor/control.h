@@ -47,7 +47,8 @@ struct control {
 	long long scrape_ms; /* clock_ms() of the last scrape; 0 = none */
 	struct ctl_users users;
 	struct log_limit denied_log;
-	struct log_limit full_log; /* no place for a client */
+	struct log_limit full_log;   /* no place for a client */
+	struct log_limit passed_log; /* descriptors */
 };
 
 /* control_client.c */

@@ -142,6 +142,10 @@ on_readable(evutil_socket_t fd, short what, void *arg)
 		    sizeof(c->req) - c->req_len);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (n == -1 && errno == EPROTO)
+		log_limited(&c->control->passed_log, log_warnx,
+		    "admin tool: a program of user %u passes a descriptor",
+		    (unsigned)c->uid);
 	if (n == 0 && c->has_request)
 		event_del(c->readable);
 	else if (n <= 0)

@@ -161,6 +161,8 @@ test_passed_socket(uid_t uid, int flags)
 	event_base_loop(sup.base, EVLOOP_NONBLOCK); /* reads */
 	CHECK(sup.control->clients == NULL);
 	CHECK(clock_ms() - begin < MOST_MS);
+	CHECK_INT(sup.control->passed_log.last != 0, uid == geteuid());
+	sup.control->passed_log.last = 0;
 	close(end[1]);
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK_INT(status, 0);

@@ -22,6 +22,28 @@ def real():
     return bool(BINARY)
 
 
+def jobs_page(api, page):
+    """A page fails with EOF while cc-backend writes the archive file of one of its jobs."""
+    for _ in range(50):
+        status, text = api("GET", "jobs/?items-per-page=500&with-metadata=1&page=%d" % page)
+        if status != 500 or '"EOF"' not in text:
+            break
+        time.sleep(0.1)
+    if status != 200:
+        raise RuntimeError("jobs: %s %s" % (status, text))
+    return json.loads(text)["jobs"] or []
+
+
+def jobs_of(api):
+    out, page = {}, 1
+    while True:
+        rows = jobs_page(api, page)
+        out.update({(j["cluster"], j["jobId"], j["startTime"]): j for j in rows})
+        if len(rows) < 500:
+            return out
+        page += 1
+
+
 class Real:
     """A real cc-backend in a folder, which survives an exchange of the binary."""
 
@@ -62,16 +84,7 @@ class Real:
         time.sleep(self.commit + 1)
 
     def jobs(self):
-        out, page = {}, 1
-        while True:
-            status, text = self.api("GET", "jobs/?items-per-page=500&with-metadata=1&page=%d" % page)
-            if status != 200:
-                raise RuntimeError("jobs: %s %s" % (status, text))
-            rows = json.loads(text)["jobs"] or []
-            out.update({(j["cluster"], j["jobId"], j["startTime"]): j for j in rows})
-            if len(rows) < 500:
-                return out
-            page += 1
+        return jobs_of(self.api)
 
 
 def lib_reap(pid):
@@ -85,16 +98,7 @@ class Stand(Fake):
     """The stand-in; its jobs have tags and metaData as a listing shows them."""
 
     def jobs(self):
-        out, page = {}, 1
-        while True:
-            status, text = self.api("GET", "jobs/?items-per-page=500&with-metadata=1&page=%d" % page)
-            if status != 200:
-                raise RuntimeError("jobs: %s %s" % (status, text))
-            rows = json.loads(text)["jobs"] or []
-            out.update({(j["cluster"], j["jobId"], j["startTime"]): j for j in rows})
-            if len(rows) < 500:
-                return out
-            page += 1
+        return jobs_of(self.api)
 
 
 def backend(folder, commit=2, **more):

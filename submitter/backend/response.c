@@ -76,6 +76,9 @@ static const struct rule {
 	{ W(META) | W(DELETE), 422, 422, NULL, SHAPE_OBJECT, RESULT_NO_RUN },
 	{ W(META) | W(DELETE), 404, 404, "finding job failed", SHAPE_OBJECT,
 	    RESULT_NO_RUN },
+	/* the text ends with the name of a host, which is any text */
+	{ W(START), 400, 400, "no subcluster found for cluster", SHAPE_OBJECT,
+	    RESULT_REJECTED },
 	/* the version is not the probed one: cc-backend was upgraded */
 	{ W(START), 400, 400, "json: unknown field", SHAPE_OBJECT,
 	    RESULT_REPROBE },

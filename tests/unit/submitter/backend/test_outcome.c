@@ -32,6 +32,14 @@ static const struct {
 	{ REQUEST_START, 400,
 	    BAD "\"integer expected in path for id: strconv\"}",
 	    RESULT_WRONG_ADDRESS },
+	{ REQUEST_START, 400,
+	    BAD "\"no subcluster found for cluster a and host json: unknown "
+		"field\"}",
+	    RESULT_REJECTED },
+	{ REQUEST_START, 400,
+	    BAD "\"no subcluster found for cluster a and host integer "
+		"expected in path\"}",
+	    RESULT_REJECTED },
 	{ REQUEST_START, 401,
 	    "{\"error\":\"unauthorized\",\"status\":"
 	    "\"Unauthorized\"}\n",

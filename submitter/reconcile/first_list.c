@@ -91,6 +91,19 @@ known_listed(struct first_list *f, struct spool_run *run)
 	run_nats_listed(f->s, &copy, run);
 }
 
+/* The record of the run has not come yet. */
+static void
+unknown_listed(struct first_list *f, const struct run_key *key)
+{
+	struct spool_run run;
+
+	if (spool_put_from_backend(f->s->spool, key) != 1 ||
+	    spool_find(f->s->spool, key, &run) != 1)
+		return;
+	run.flags |= RUN_FIRST_LISTED;
+	spool_save(f->s->spool, &run);
+}
+
 static void
 on_row(const struct backend_job *row, void *arg)
 {
@@ -105,7 +118,7 @@ on_row(const struct backend_job *row, void *arg)
 	if (found == 1)
 		known_listed(f, &run);
 	else if (found == 0 && !spool_is_done(sp, &row->key))
-		spool_put_from_backend(sp, &row->key);
+		unknown_listed(f, &row->key);
 	commit_soon(f->s->commit);
 }
 

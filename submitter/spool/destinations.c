@@ -55,8 +55,8 @@ has_rows(const struct spool *sp, enum dest dest)
 /*
  * Older versions did not store the value.  Rows of a destination that is not in
  * use now show that the destinations have changed, and which they were.  A
- * destination without rows shows nothing: NATS gets no run that the first list of
- * cc-backend has shown.
+ * destination without rows shows nothing: NATS got no run that the first list of
+ * cc-backend had shown.
  */
 static void
 before_guess(struct spool *sp, uint8_t before[VALUE_BYTES])
@@ -149,8 +149,8 @@ dest_remove(struct spool *sp, struct spool_run *run, enum dest dest)
 
 /*
  * Changes the states of a row: 1 when something is due that was not.  A run that
- * was in cc-backend when the daemon saw it first is not reported to NATS, so that
- * the removal of REST adds NATS for this run, and the reverse.
+ * a comparison found in cc-backend is not reported to NATS, so that the removal of
+ * REST adds NATS for this run, and the reverse.
  */
 static int
 states_change(struct spool *sp, struct spool_run *run,

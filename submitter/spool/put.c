@@ -233,12 +233,26 @@ state_ended(struct spool *sp, struct spool_run *run, enum dest dest)
 	run_move(sp, run, dest, event, due, NULL);
 }
 
+/*
+ * The start of the run was published before this spool knew the run: its stop is
+ * published alone.
+ */
+static void
+nats_started(struct spool *sp, struct spool_run *run)
+{
+	if ((run->flags & RUN_FROM_BACKEND) &&
+	    (run->flags & RUN_FIRST_LISTED) && sp->policy.to[DEST_NATS] &&
+	    run_may_move(run, DEST_NATS, RUN_EVENT_FOUND))
+		run_move(sp, run, DEST_NATS, RUN_EVENT_FOUND, DUE_KEEP, NULL);
+}
+
 int
 spool_end(struct spool *sp, struct spool_run *run, const struct job *job,
     const void *p, size_t n)
 {
 	int d;
 
+	nats_started(sp, run);
 	run->end = job->end;
 	run->flags &= ~(RUN_FROM_BACKEND | RUN_MISSING_IN_BACKEND);
 	for (d = 0; d < DEST__COUNT; d++)
@@ -433,6 +447,7 @@ record_merge(struct spool *sp, struct spool_run *run, struct job *job,
 		job_clear(old);
 		*old = *job;
 		job_init(job);
+		nats_started(sp, run);
 		run->flags &= ~RUN_FROM_BACKEND;
 		*had_script = 1; /* the start was not sent from this spool */
 		return 1;

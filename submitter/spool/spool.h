@@ -107,6 +107,8 @@ const char *run_state_label(enum run_state state);
 #define RUN_DROPPED 2097152u
 /* its start was committed before its end was known: since is that of the end */
 #define RUN_COMMIT_SHOWN 4194304u
+/* the first list had it before its record came: readers of NATS know its start */
+#define RUN_FIRST_LISTED 8388608u
 
 /*
  * Due times are milliseconds of spool_now(). These values have a special

@@ -499,6 +499,38 @@ test_after_with_nats(void)
 	end();
 }
 
+/*
+ * The list has a run before its record has come: the readers of NATS know its start
+ * from the program that was replaced, and get its stop.
+ */
+static void
+test_before_with_nats(int64_t until)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	sim_begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim.first_list = first_list_new(&sim);
+	first_list_check(sim.first_list);
+	sim_connect();
+	sim_put(2, 1000, 0);
+	sim_run(1000);
+	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_NATS], RUN_NONE);
+	sim_put(1, 1000, until);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_REST],
+	    until == 0 ? START_COMMITTED : STOP_DUE);
+	CHECK_INT(run.state[DEST_NATS], until == 0 ? STARTED : STOP_DUE);
+	sim_put(1, 1000, 2000);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.state[DEST_NATS], STOP_DUE);
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	end();
+}
+
 /* The list settles the start of a run: the next run of its job is published. */
 static void
 test_releases_nats(void)
@@ -572,6 +604,8 @@ main(void)
 	test_before();
 	test_after();
 	test_after_with_nats();
+	test_before_with_nats(0);
+	test_before_with_nats(2000);
 	test_releases_nats();
 	test_fails(500, 5, 0);
 	test_fails(400, 5, 0);

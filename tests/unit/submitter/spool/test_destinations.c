@@ -201,8 +201,8 @@ test_rest_removed(void)
 }
 
 /*
- * NATS did not get a run that the first list of cc-backend had, nor a held one of
- * a backfill.
+ * NATS did not get a run that a comparison found in cc-backend, nor a held one of a
+ * backfill.
  */
 static void
 test_listed_first(void)
@@ -230,6 +230,56 @@ test_listed_first(void)
 	CHECK_INT(put(1, 1000, 0, JOB_LIVE), PUT_MERGED);
 	CHECK_INT(use_now(NATS), 1);
 	states(RUN_NONE, START_DUE);
+	end();
+}
+
+/* The list had it, and no record: the flag of the first list. */
+static void
+first_listed(const struct run_key *key)
+{
+	struct spool_run run;
+
+	CHECK_INT(spool_put_from_backend(sp, key), 1);
+	CHECK_INT(spool_find(sp, key, &run), 1);
+	run.flags |= RUN_FIRST_LISTED;
+	CHECK_INT(spool_save(sp, &run), 0);
+	row = run.id;
+	states(START_COMMITTED, RUN_NONE);
+}
+
+/*
+ * The readers of NATS get the stop of such a run, also when Slurm does not know it.
+ * When REST is removed, they get the run from its start.
+ */
+static void
+test_first_listed(void)
+{
+	struct run_key key = { .cluster = "alpha", .job = 1, .start = 1000 };
+	struct spool_run run;
+	struct job job;
+
+	begin("first_listed.db", REST | NATS);
+	first_listed(&key);
+	CHECK_INT(put(1, 1000, 0, JOB_LIVE), PUT_MERGED);
+	states(START_COMMITTED, STARTED);
+	CHECK_INT(use_now(NATS), 1);
+	states(RUN_NONE, START_DUE);
+	end();
+
+	begin("first_listed2.db", REST | NATS);
+	first_listed(&key);
+	run = run_now();
+	job_init(&job);
+	job.key = key;
+	job.end = 2000;
+	CHECK_INT(spool_end(sp, &run, &job, "", 0), 0);
+	states(STOP_DUE, STOP_DUE);
+	end();
+
+	begin("first_listed3.db", REST);
+	first_listed(&key);
+	CHECK_INT(put(1, 1000, 2000, 0), PUT_MERGED);
+	states(STOP_DUE, RUN_NONE);
 	end();
 }
 
@@ -399,6 +449,7 @@ main(void)
 	test_rest_removed();
 	test_nats_removed();
 	test_listed_first();
+	test_first_listed();
 	test_older_version();
 	test_from_stream();
 	test_from_stream_to_nats();

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 
+import backends
 import delivery
 from delivery import NOW, T, c, end, new, rejected, submitter, whole_soon
 from fake_collector import (HAS_ACCELS, HAS_START, HAS_THREADS, MORE, PARTIAL, Fake, Run,
@@ -239,6 +240,39 @@ def destinations():
     b.end()
 
 
+def replaced():
+    """Another program has started runs by REST and NATS: it is replaced while they run."""
+    b = lab.Broker(T, "")
+    client = lab.Client(b.port)
+    f = backends.backend(T + "/replaced", commit=2)
+    runs = [new() for _ in range(6)]
+    for r in runs:
+        answer = f.api("POST", "jobs/start_job/", {
+            "jobId": r.job, "cluster": "alpha", "user": r.user, "project": "p1", "startTime": r.start,
+            "numNodes": 1, "resources": [{"hostname": "n1", "hwthreads": [0, 1, 2, 3]}]})
+        c.true("a start by hand", answer[0] == 201, answer)
+    f.commit_now()
+    s = Submitter(T + "/replaced.spool", {
+        "ccRestUrl": f.url(), "ccCommitInterval": 2, "natsServer": "127.0.0.1", "natsPort": b.port},
+        f.token, log=T + "/log/suite.replaced").start()
+    s.tell(runs[0])
+    s.mark(NOW)
+    c.soon("the first list has them, before most records", lambda: s.logged("first list of alpha: 6 jobs"), 20)
+    fresh = new()
+    s.tell(*runs[1:4], fresh)
+    s.tell(*[r.ended() for r in runs[4:]])
+    s.tell(*[r.ended() for r in runs[:4] + [fresh]])
+    c.soon("NATS has the stop of each", lambda: all(
+        len(client.has(r.job, "stop_job")) == 1 for r in runs + [fresh]), 30, s.status)
+    c.true("and the start of the new one alone", starts(client, runs + [fresh]) == [fresh.job])
+    c.soon("cc-backend has all ends", lambda: all(
+        f.jobs().get(r.key(), {}).get("jobState") == "completed" for r in runs + [fresh]), 40, s.status)
+    c.soon("nothing is left in the spool", lambda: s.number("spool_runs") == 0, 10, s.status)
+    c.true("it ends when told", s.stop() == 0)
+    f.stop()
+    b.end()
+
+
 def stream_events(client):
     """Events of the stream in their order: (job, start, kind)."""
     state = client.ask("$JS.API.STREAM.INFO.JOBS").get("state", {})
@@ -450,7 +484,8 @@ def whole():
     b.end()
 
 
-GROUPS = {g.__name__: g for g in (core, refused, slow, alone, destinations, jetstream, whole)}
+GROUPS = {g.__name__: g for g in (core, refused, slow, alone, destinations, replaced, jetstream,
+                                        whole)}
 
 if __name__ == "__main__":
     for group in sys.argv[1:]:

@@ -60,12 +60,13 @@ struct commit_check {
 	int64_t due;	/* spool_now() when the timer fires */
 	int64_t wait;	/* ms until the next list, growing */
 	int64_t listed; /* spool_now() of the last round */
-	int64_t looked; /* of the last round without a failed list; 0 = none */
+	/* of the last round with all lists of running jobs; 0 = none */
+	int64_t looked;
 	struct job_list job_list;
 	unsigned cluster;	    /* the n-th, whose jobs are listed */
 	struct spool_ranges ranges; /* of the starts, in this round */
 	unsigned promoted;	    /* in this round */
-	int failed;		    /* a list of this round failed */
+	int failed;		    /* a list of running jobs failed */
 	int stopped;		    /* the lists have stopped jobs, too */
 	/* the running jobs of the cluster could not be listed in this round */
 	uint8_t unlisted[CLUSTERS_MAX];
@@ -236,7 +237,8 @@ overdue_one(struct spool *sp, struct spool_run *run, void *arg)
 	if (due < spool_opened(sp))
 		due = spool_opened(sp);
 	due += OVERDUE * interval_most(n);
-	if (spool_now(sp) < due) {
+	/* A round can take minutes: its lists do not show what came later. */
+	if (n->listed < due) {
 		if (n->overdue_next == 0 || due < n->overdue_next)
 			n->overdue_next = due;
 		return 0;

@@ -1410,6 +1410,30 @@ test_late_end_repeated(void)
 	sim_end();
 }
 
+/*
+ * activeOnly: the list of the stopped jobs takes minutes and fails.  A start that was
+ * accepted meanwhile was not looked for and is not repeated.
+ */
+static void
+test_slow_round(void)
+{
+	sim_begin();
+	spool_policy(sim.spool)->active_only = 1;
+	sim_connect();
+	ended_run(1, 1000);
+	sim_run(2000);
+	while (strstr(sim_path(REQUEST_LIST), "state=running") != NULL)
+		sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	ended_run(2, 1000);
+	sim_run(5 * SIM_MINUTE);
+	sim_answer(REQUEST_LIST, 504, "<html>");
+	CHECK_INT(sim_waits(REQUEST_START), 0);
+	CHECK_INT(sim.n.repeated, 0);
+	CHECK(until_repeated(60) <= 10);
+	sim_end();
+}
+
 int
 main(void)
 {
@@ -1456,5 +1480,6 @@ main(void)
 	test_damaged_cluster(504); /* a proxy does not wait for so many jobs */
 	test_late_end();
 	test_late_end_repeated();
+	test_slow_round();
 	return check_done();
 }

@@ -20,7 +20,7 @@
 
 #define PIDS_MAX 4096 /* bytes of the list of our children's pids */
 
-/* What a process inherits from the sandbox of its parent. */
+/* The parts of its sandbox that a process passes on to its children. */
 struct marks {
 	long no_new_privs;
 	long filters; /* 0 before Linux 5.9, which does not report them */

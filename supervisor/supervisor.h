@@ -69,7 +69,7 @@ struct reload {
 
 #define INHERITED_MAX 64 /* a shell starts few; the marks protect the others */
 
-/* What separates the commands of the runner from children of other programs. */
+/* Tells commands of the runner from children of other programs. */
 struct orphans {
 	/* The last runner that has ended, and the session of its commands. */
 	pid_t runner; /* 0 = none has ended */

@@ -472,6 +472,23 @@ test_rest_again(void)
 	end();
 }
 
+static void
+begin_with_nats(void)
+{
+	sim_begin();
+	spool_policy(sim.spool)->to[DEST_NATS] = 1;
+	sim.first_list = first_list_new(&sim);
+	first_list_check(sim.first_list);
+	sim_connect();
+}
+
+static void
+end_with_nats(void)
+{
+	spool_policy(sim.spool)->to[DEST_NATS] = 0;
+	end();
+}
+
 /*
  * The same with NATS: cc-backend has the start, so NATS does not get it, and a
  * later record does not change it.
@@ -482,11 +499,7 @@ test_after_with_nats(void)
 	struct run_key key = { "alpha", 1, 1000 };
 	struct spool_run run;
 
-	sim_begin();
-	spool_policy(sim.spool)->to[DEST_NATS] = 1;
-	sim.first_list = first_list_new(&sim);
-	first_list_check(sim.first_list);
-	sim_connect();
+	begin_with_nats();
 	sim_put(1, 1000, 0);
 	sim_run(1000);
 	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
@@ -495,8 +508,7 @@ test_after_with_nats(void)
 	CHECK_INT(run.state[DEST_NATS], STARTED);
 	CHECK_INT(run.flags & (RUN_KEY_FIXED | RUN_REST_STARTED),
 	    RUN_KEY_FIXED | RUN_REST_STARTED);
-	spool_policy(sim.spool)->to[DEST_NATS] = 0;
-	end();
+	end_with_nats();
 }
 
 /*
@@ -509,11 +521,7 @@ test_before_with_nats(int64_t until)
 	struct run_key key = { "alpha", 1, 1000 };
 	struct spool_run run;
 
-	sim_begin();
-	spool_policy(sim.spool)->to[DEST_NATS] = 1;
-	sim.first_list = first_list_new(&sim);
-	first_list_check(sim.first_list);
-	sim_connect();
+	begin_with_nats();
 	sim_put(2, 1000, 0);
 	sim_run(1000);
 	sim_answer(REQUEST_LIST, 200, LIST(SIM_JOB(1, 1000, "running", 10)));
@@ -527,8 +535,7 @@ test_before_with_nats(int64_t until)
 	sim_put(1, 1000, 2000);
 	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
 	CHECK_INT(run.state[DEST_NATS], STOP_DUE);
-	spool_policy(sim.spool)->to[DEST_NATS] = 0;
-	end();
+	end_with_nats();
 }
 
 /* The list settles the start of a run: the next run of its job is published. */
@@ -538,11 +545,7 @@ test_releases_nats(void)
 	struct run_key key = { "alpha", 1, 1200 };
 	struct spool_run run;
 
-	sim_begin();
-	spool_policy(sim.spool)->to[DEST_NATS] = 1;
-	sim.first_list = first_list_new(&sim);
-	first_list_check(sim.first_list);
-	sim_connect();
+	begin_with_nats();
 	sim_put(1, 1000, 1100);
 	sim_put(1, 1200, 0);
 	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
@@ -552,8 +555,7 @@ test_releases_nats(void)
 	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
 	CHECK_INT(run.state[DEST_REST], START_DUE);
 	CHECK_INT(run.state[DEST_NATS], START_DUE);
-	spool_policy(sim.spool)->to[DEST_NATS] = 0;
-	end();
+	end_with_nats();
 }
 
 /*

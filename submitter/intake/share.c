@@ -7,9 +7,10 @@
  *
  * The end of an open run is behind other messages of its stream.  A cluster that
  * would wait for the ends of its own runs would wait for ever.  So a cluster above
- * its share is read while few of its runs wait for delivery, up to a limit that
- * leaves space for the other clusters.  At this limit the scripts of runs whose
- * start is delivered are removed.
+ * its share is read while few of its runs wait for delivery, up to 15/16 of what
+ * the other clusters leave of the shared part: the spool is never full of runs
+ * that only other messages can end.  At this limit the scripts of runs whose start
+ * is delivered are removed.
  */
 #include "config.h"
 
@@ -21,8 +22,8 @@
 #include "submitter/spool/commit.h"
 
 #define SHARED_PERCENT 80 /* of spoolMaxBytes; below the limits of space.c */
-/* of spoolMaxBytes: a cluster with more is not read at all */
-#define OPEN_PERCENT 75
+/* This part of the shared part is left by a cluster whose runs are open. */
+#define OPEN_REST(bytes) ((bytes) / 16)
 /* A cluster that waits is read again below this part of what is free. */
 #define AGAIN(bytes) ((bytes) / 8 * 7)
 
@@ -118,17 +119,41 @@ waits_for_delivery(struct spool *sp, const char *cluster)
 }
 
 static int64_t
-open_most(const struct spool *sp)
+shared_bytes(const struct spool *sp)
 {
-	return (int64_t)(spool_bytes_max(sp) / 100 * OPEN_PERCENT);
+	return (int64_t)(spool_bytes_max(sp) / 100 * SHARED_PERCENT);
+}
+
+/*
+ * The limit of a cluster whose runs are delivered.  If the others use the whole
+ * shared part, as after spoolMaxBytes was reduced, a small cluster is still read.
+ */
+static int64_t
+open_most(const struct intake *b, int64_t others)
+{
+	int64_t shared = shared_bytes(b->s->spool);
+	int64_t most = shared - others - OPEN_REST(shared - others);
+	int64_t least = OPEN_REST(shared) / (b->s->clusters.n + 1);
+
+	return most > least ? most : least;
 }
 
 static int64_t
-bytes_that_count(const struct spool *sp, const char *cluster)
+open_limit(const struct intake *b, const char *cluster)
 {
-	int64_t most = spool_share_most(sp, cluster);
+	const struct spool *sp = b->s->spool;
 
-	return most > open_most(sp) ? most : spool_share(sp, cluster);
+	return open_most(b, spool_shares_all(sp) - spool_share(sp, cluster));
+}
+
+static int64_t
+bytes_that_count(const struct intake *b, const char *cluster)
+{
+	int64_t most = spool_share_most(b->s->spool, cluster);
+
+	return most > open_limit(b, cluster) ?
+	    most :
+	    spool_share(b->s->spool, cluster);
 }
 
 /* Is the cluster above its share, and why must it wait? */
@@ -137,7 +162,7 @@ must_wait(struct intake *b, const char *cluster, int64_t room, int was)
 {
 	struct spool *sp = b->s->spool;
 	int64_t bytes = spool_share(sp, cluster);
-	int64_t most = open_most(sp);
+	int64_t most = open_limit(b, cluster);
 
 	if (spool_share_most(sp, cluster) > (was ? AGAIN(most) : most)) {
 		b->shedding = 1;
@@ -177,12 +202,12 @@ share_check(struct intake *b)
 
 	if (!spool_policy(sp)->from_stream)
 		return;
-	room = (int64_t)(spool_bytes_max(sp) / 100 * SHARED_PERCENT) - all;
+	room = shared_bytes(sp) - all;
 	if (room < 0)
 		room = 0;
 	b->shedding = 0;
 	if (b->n_held == 0 && all <= room &&
-	    spool_share_largest(sp) <= open_most(sp))
+	    spool_share_largest(sp) <= open_most(b, all))
 		return;
 	for (i = 0; i < names->n; i++) {
 		was = is_held(b, names->names[i]);
@@ -190,7 +215,7 @@ share_check(struct intake *b)
 		hold = names->n > 1 && must_wait(b, names->names[i], room, was);
 		if (hold != was)
 			hold_change(b, names->names[i],
-			    bytes_that_count(sp, names->names[i]), hold);
+			    bytes_that_count(b, names->names[i]), hold);
 		b->next_held[n] = (uint16_t)i;
 		n += (unsigned)hold;
 	}

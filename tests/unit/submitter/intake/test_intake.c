@@ -865,6 +865,72 @@ test_share_open(void)
 	end();
 }
 
+#define WIDE_HOSTS 100 /* of a run that keeps its bytes without its script */
+
+/* A run whose start is accepted and that does not end. */
+static void
+wide_run(const char *cluster, uint64_t id)
+{
+	char host[64];
+	struct job job;
+	struct writer w;
+	unsigned i;
+
+	job_init(&job);
+	snprintf(job.key.cluster, sizeof(job.key.cluster), "%s", cluster);
+	job.key.job = id;
+	job.key.start = START;
+	job.flags = JOB_HAS_START | JOB_HAS_THREADS | JOB_LIVE;
+	for (i = 0; i < WIDE_HOSTS; i++) {
+		snprintf(host, sizeof(host), "node-with-a-%050u", i);
+		job_add_host(&job, host);
+	}
+	wr_init(&w, 65536);
+	wr_u64(&w, ++seq);
+	job_write(&w, &job);
+	job_clear(&job);
+	receive(MSG_RECORD, &w);
+	if (has_run(cluster, id))
+		run_state_set(cluster, id, START_COMMITTED);
+	commit_now(s.commit);
+}
+
+/*
+ * Only later messages end open runs: those of one cluster leave space to read the
+ * other ones, which use a part of the spool, too.
+ */
+static void
+test_share_open_others(void)
+{
+	const int64_t shared = SMALL_SPOOL / 100 * 80;
+	uint64_t id, beta = 0;
+
+	begin("[\"alpha\",\"beta\",\"gamma\"]");
+	spool_policy(s.spool)->from_stream = 1;
+	spool_set_limits(s.spool, SMALL_SPOOL, 1000);
+	CHECK_INT(spool_shares_begin(s.spool), 0);
+	while (spool_share(s.spool, "beta") < SMALL_SPOOL / 100 * 20)
+		wide_run("beta", ++beta);
+	for (id = 1; id < SMALL_SPOOL / 4096; id++) {
+		wide_run("alpha", id);
+		if (hold_read("alpha") == 1)
+			break;
+	}
+	CHECK(spool_share(s.spool, "alpha") > shared / 2);
+	CHECK(spool_shares_all(s.spool) < shared);
+	CHECK(intake_has_room(s.intake));
+	wide_run("beta", ++beta);
+	CHECK_INT(has_run("beta", beta), 1);
+	CHECK_INT(hold_read("beta"), -1);
+	/* The others use the whole: a small cluster is still read. */
+	spool_set_limits(s.spool, SMALL_SPOOL / 10 * 9, 1000);
+	wide_run("gamma", 1);
+	CHECK_INT(has_run("gamma", 1), 1);
+	CHECK_INT(hold_read("gamma"), -1);
+	CHECK_INT(broken, 0);
+	end();
+}
+
 /* A centre with one cluster uses the whole spool. */
 static void
 test_share_alone(void)
@@ -956,6 +1022,7 @@ main(void)
 	test_share();
 	test_share_tombs();
 	test_share_open();
+	test_share_open_others();
 	test_share_alone();
 	test_full_open();
 	test_full_centre();

@@ -42,11 +42,11 @@ cluster_metrics(struct lanes *l, uint64_t request)
 		const char *name, *type, *help;
 		uint64_t value;
 	} all[] = {
-		{ PREFIX "polls", "counter", "Polls of squeue.",
+		{ PREFIX "polls_total", "counter", "Polls of squeue.",
 		    c->listing.number - 1 },
 		{ PREFIX "open_runs", "gauge", "Runs without an end.",
 		    c->open.n },
-		{ PREFIX "rows", "counter", "Rows of accounting read.",
+		{ PREFIX "rows_total", "counter", "Rows of accounting read.",
 		    acct_rows_read(l->accounting) },
 		{ PREFIX "slurmctld_up", "gauge", "1 while slurmctld answers.",
 		    !c->ctld.away },
@@ -56,7 +56,7 @@ cluster_metrics(struct lanes *l, uint64_t request)
 		    "Accounting was read up to this time; 0 without "
 		    "slurmdbd.",
 		    c->slurm.accounting ? (uint64_t)c->resume.point : 0 },
-		{ PREFIX "skipped_seconds", "counter",
+		{ PREFIX "skipped_seconds_total", "counter",
 		    "Time of accounting that slurmQueryMaxSpan excluded.",
 		    c->resume.skipped_seconds },
 	};
@@ -127,7 +127,7 @@ static void
 credential_metric(const struct site *site, uint64_t request, const char *labels,
     uint64_t value)
 {
-	worker_metric_value(site->w, request, PREFIX "hook_credentials",
+	worker_metric_value(site->w, request, PREFIX "hook_credentials_total",
 	    "counter", "Munge credentials of hook messages.", labels,
 	    (int64_t)value);
 }
@@ -153,12 +153,12 @@ status_metrics(struct collector *col, uint64_t request)
 
 	if (hook_auth_is_on(col->hook_auth))
 		credential_metrics(col, request);
-	metric(site, NULL, request, PREFIX "commands", "counter",
+	metric(site, NULL, request, PREFIX "commands_total", "counter",
 	    "Slurm commands started.", runner_total(site->runner));
 	metric(site, NULL, request, PREFIX "command_memory_bytes", "gauge",
 	    "The most memory that one Slurm command has taken.",
 	    runner_peak(site->runner, &biggest));
-	metric(site, NULL, request, PREFIX "records_sent", "counter",
+	metric(site, NULL, request, PREFIX "records_sent_total", "counter",
 	    "Records sent to the submitter.", outbox_records(col->outbox));
 	worker_metric_stage(site->w, request, STAGE_OLDEST_WAITING, "spool",
 	    NULL, NULL, outbox_oldest_ms(col->outbox) / 1000);

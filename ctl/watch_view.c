@@ -150,7 +150,8 @@ rates_add(struct view *v, const struct sample *now, const struct sample *before)
 	line_add(v, "Jobs      %s %s   starts sent %s   stops sent %s",
 	    centre ? "messages" : "hooks",
 	    rate_text(now, before,
-		centre ? PREFIX "stream_messages_total" : PREFIX "hook_events",
+		centre ? PREFIX "stream_messages_total" :
+			 PREFIX "hook_events_total",
 		in),
 	    rate_text(now, before,
 		nats ? PREFIX "nats_starts_total" : PREFIX "starts_total",
@@ -209,13 +210,16 @@ waiting_add(struct view *v, const struct sample *now)
 	unsigned long long counts[AGES] = { 0 }, n = 0, more = 0;
 	const struct ctl_row *row;
 	int64_t age, oldest = 0;
+	int is_counted = 0;
 	char text[256] = "";
 	size_t i, k, len = 0;
 
 	for (i = 0; i < now->queue.n; i++) {
 		row = &now->queue.rows[i];
-		if (row->table == CTL_T_ROWS && row->n == 2)
+		if (row->table == CTL_T_ROWS && row->n == 2) {
 			more = strtoull(row->fields[1], NULL, 10);
+			is_counted = 1;
+		}
 		if (row->table != CTL_T_QUEUE || row->n < 10)
 			continue;
 		age = field_seconds(row->fields[9]);
@@ -228,7 +232,8 @@ waiting_add(struct view *v, const struct sample *now)
 	for (k = 0; k < AGES && n > 0; k++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
 		    "   %s: %llu", ages[k].name, counts[k]);
-	line_add(v, "Waiting   %s%s", count_text(n + more), text);
+	line_add(v, "Waiting   %s%s", is_counted ? count_text(n + more) : "-",
+	    text);
 	if (n > 0)
 		line_add(v, "          oldest %s%s",
 		    duration_text(oldest * 1000),

@@ -174,18 +174,19 @@ send_metrics(struct worker *w, uint64_t request)
 
 	event_queue_counts(l->events, &e);
 	server_counts(l->server, &d);
-	worker_metric(w, request, "cc_slurm_adapter_hook_events", "counter",
-	    "Valid hook messages.", e.received);
-	worker_metric(w, request, "cc_slurm_adapter_hook_events_dropped",
+	worker_metric(w, request, "cc_slurm_adapter_hook_events_total",
+	    "counter", "Valid hook messages.", e.received);
+	worker_metric(w, request, "cc_slurm_adapter_hook_events_dropped_total",
 	    "counter", "Hook messages dropped because the queue was full.",
 	    e.dropped);
 	worker_metric(w, request, "cc_slurm_adapter_hook_events_waiting",
 	    "gauge", "Hook messages that the collector has not acknowledged.",
 	    e.waiting);
-	worker_metric(w, request, "cc_slurm_adapter_hook_refused", "counter",
-	    "Connections of hooks that were refused.", d.refused);
-	worker_metric(w, request, "cc_slurm_adapter_hook_garbage", "counter",
-	    "Connections of hooks without a valid message.", d.invalid);
+	worker_metric(w, request, "cc_slurm_adapter_hook_refused_total",
+	    "counter", "Connections of hooks that were refused.", d.refused);
+	worker_metric(w, request, "cc_slurm_adapter_hook_garbage_total",
+	    "counter", "Connections of hooks without a valid message.",
+	    d.invalid);
 	send_stage(w, request, &e, &d);
 	worker_histogram(w, request, "cc_slurm_adapter_hook_stored_seconds",
 	    "Time from a hook message until its records are in the spool.", "",

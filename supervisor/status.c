@@ -207,7 +207,7 @@ metrics_report(const struct supervisor *sup, status_row_fn *emit, void *arg)
 		metric(&to, METRIC("worker_up"), "gauge",
 		    "1 while the worker is ready.", role_name(c->role),
 		    c->state == CHILD_READY);
-		metric(&to, METRIC("worker_restarts"), "counter",
+		metric(&to, METRIC("worker_restarts_total"), "counter",
 		    "Number of restarts of the worker.", role_name(c->role),
 		    c->restarts);
 	}

@@ -158,6 +158,9 @@ is "-j queue without rows" valid queue --job 999999
 is "-j drop" valid drop 999999
 is "-j repair" valid repair --dry-run
 is "-j metrics" valid metrics
+is "each counter has the name of metrics(7)" python3 -c "import json, sys
+counters = [m['name'] for m in json.load(open(sys.argv[1]))['metrics'] if m['type'] == 'counter']
+sys.exit(not counters or not all(name.endswith('_total') for name in counters))" "$T/json"
 is "-j warnings" valid warnings
 is "the rejected run is among the warnings" grep -q "\"process\":\"submitter\".*is rejected" "$T/json"
 is "-j log" valid log debug

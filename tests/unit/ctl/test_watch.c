@@ -143,6 +143,9 @@ test_screen(void)
 	CHECK(has("submitter   serving for 1 h,"));
 	CHECK(has("answer of cc-backend: 201"));
 	CHECK(!shows("exporter"));
+	reply_clear(&now.queue); /* the submitter is not ready */
+	view_make(&v, &now, &before, 0);
+	CHECK(has("Waiting   -"));
 	add(&now.status, CTL_T_STATUS, "exporter", "state", "down", NULL, NULL);
 	v.rows = 30;
 	view_make(&v, &now, &before, 0);

@@ -70,13 +70,16 @@ seconds_text(const char *s, char buf[CELL_MAX])
 	return buf;
 }
 
-/* The run waits for an admin, for Slurm or for another run: no try is planned. */
+/*
+ * The run waits for an admin, for Slurm, for a list of cc-backend or for another
+ * run: no try is planned.
+ */
 static int
 has_no_next_try(const struct ctl_row *row)
 {
 	static const char *const states[] = { "start rejected", "stop rejected",
 		"unknown to Slurm", "unconfirmed", "stopped by others, kept",
-		"waits for an earlier run" };
+		"waits for an earlier run", "ended, waits for commit" };
 	size_t i;
 
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)

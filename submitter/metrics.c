@@ -107,12 +107,12 @@ gauges_send(struct submitter *s, uint64_t request)
 		    rows[i].help, rows[i].value);
 }
 
-/* A centre that is the standby does not ask cc-backend. */
+/* No row without requests: NATS only, or the standby of two centres. */
 static void
 backend_send(struct submitter *s, uint64_t request)
 {
 	breaker_metrics(s->breaker, request);
-	if (!s->role.standby)
+	if (!s->role.standby && conf_sends_rest(&s->w->conf))
 		worker_metric(s->w, request, PREFIX "backend_up", "gauge",
 		    "1 while cc-backend answers.",
 		    (uint64_t)breaker_reaches(s->breaker));

@@ -264,7 +264,8 @@ test_next(void)
 	} rows[] = { { "start due", "  now   start due" },
 		{ "start rejected", "  -     start rejected" },
 		{ "unknown to Slurm", "  -     unknown to Slurm" },
-		{ "waits for an earlier run", "  -     waits for an" } };
+		{ "waits for an earlier run", "  -     waits for an" },
+		{ "ended, waits for commit", "  -     ended, waits" } };
 	struct ctl_reply a = { .n = 0 };
 	struct writer w;
 	char out[4096];

@@ -379,10 +379,7 @@ advices(const struct migration *m)
 
 /* --- the result --- */
 
-/*
- * The keys have the order of our manual.  Returns owned, NULL when out of
- * memory.
- */
+/* Keys of one subject are together.  Returns owned, NULL when out of memory. */
 static json_t *
 result_make(const struct migration *m)
 {

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # -migrate prints the configuration of the Go adapter and of cc-slurm-sync as
-# ours, and explains each changed key.  The ten lines of migration(7) replace
-# the Go adapter, and its last-run file is there for the way back.
+# ours, and explains each changed key.  The commands of migration(7)
+# replace the Go adapter, and its last-run file is there for the way back.
 . "$(dirname "$0")/../lib/lib.sh"
 . "$(dirname "$0")/../lib/page.sh"
 test_begin "migration"
 data=$TOP/tests/data/migrate
 page=cc-slurm-adapter-migration.7
+section="Replace the Go adapter, and run the daemon as root"
 
 migrate() {
 	(cd "$data" && "$ADAPTER" -migrate "$@" >"$T/log/out" 2>"$T/log/err")
@@ -34,11 +35,11 @@ head -c 1100000 /dev/zero | tr '\0' ' ' >"$T/etc/bad.json"
 is "a file that is too long" not migrate "$T/etc/bad.json"
 is "no file" not migrate "$T/etc/none.json"
 
-# the ten lines keep a file that -migrate refuses, also at a second try
+# the commands keep a file that -migrate refuses, also at a second try
 change() {
 	while IFS= read -r command; do
 		page_eval "$(page_here "$command")"
-	done < <(page_commands $page "Ten lines" | grep -e "config\.json")
+	done < <(page_commands $page "$section" | grep -e "config\.json")
 }
 mkdir -p "$T/root"
 printf '{"slurmPollInterval": "often"}' >"$T/etc/config.json"
@@ -61,12 +62,16 @@ backend_up
 suite_users
 sacctmgr -i add user cc-slurm-adapter Account=root AdminLevel=Operator >/dev/null
 conf slurmMaxRetries=5 ipcSockPath=/x
-mkdir -p "$T/state" "$T/run"
-: >"$T/state/lastrun"
-chown cc-slurm-adapter: "$T/state" "$T/state/lastrun" "$T/etc/config.json"
+go_state() {
+	mkdir -p "$T/state" "$T/run"
+	: >"$T/state/lastrun"
+	chmod 644 "$T/state/lastrun"
+	chown cc-slurm-adapter: "$T/state" "$T/state/lastrun" "$T/etc/config.json"
+}
+go_state
 chgrp slurm "$T/run"
 chmod 750 "$T/run"
-page_run $page "Ten lines"
+page_run $page "$section"
 is "the old file is kept" grep -q ipcSockPath "$T/root/config.json.go"
 is "the new file belongs to root, and others cannot read it" \
     [ "$(stat -c '%U:%G %a' "$T/etc/config.json")" = "root:root 600" ]
@@ -74,6 +79,17 @@ id=$(batch labalice "sleep 2" -n1)
 is "a job arrives" wait_for 40 backend_has_ended "$id"
 page_run $page "What to check afterwards"
 is "all as Slurm says" compare --wait 40
+
+# the unit of the Go adapter, whose user runs the daemon, until root does
+suite_down
+rm -rf "$T/state"
+go_state
+suite_up cc-slurm-adapter
+SUITE_USER=root
+page_run $page "Then run the daemon as root"
+is "the daemon belongs to root" [ "$(ps -o user= -p "$suite_pid")" = root ]
+is "only root can read the configuration" \
+    [ "$(stat -c '%U:%G %a' "$T/etc/config.json")" = "root:root 600" ]
 
 # the way back: what the Go adapter finds
 page_run $page "Return to the Go adapter"

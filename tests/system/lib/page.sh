@@ -63,10 +63,11 @@ cc-slurm-adapter() {
 cc-slurm-adapterctl() { "$CTL" -c "$T/etc/config.json" "$@"; }
 systemctl() {
 	case "$*" in
-	"start cc-slurm-adapter" | "enable --now cc-slurm-adapter") suite_up ;;
-	"stop cc-slurm-adapter") suite_down ;;
+	# no effect on an active service
+	"start cc-slurm-adapter" | "enable --now cc-slurm-adapter") [ -n "$suite_pid" ] || suite_up ;;
+	"stop cc-slurm-adapter" | "disable --now cc-slurm-adapter") suite_down ;;
 	"restart cc-slurm-adapter") suite_down && suite_up ;;
-	daemon-reload) ;;
+	daemon-reload | "enable cc-slurm-adapter") ;;
 	*) echo "systemctl $*: not in this test"; return 1 ;;
 	esac
 }
@@ -78,6 +79,7 @@ sleep() {
 	esac
 }
 systemd-sysusers() { suite_users; }
+systemd-tmpfiles() { mkdir -p "$T/run" "$T/state"; }
 journalctl() {
 	[ "$*" = "-u cc-slurm-adapter -p warning --since -1h" ] || return 1
 	grep -hE '^(WARN|ERROR|FATAL)' "$T"/log/suite.* || true

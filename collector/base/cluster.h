@@ -193,6 +193,7 @@ struct cluster {
 	struct idmap resized;
 	struct idmap resized_submit;
 	struct log_limit contradicted; /* ends that squeue contradicts */
+	struct log_limit twice;	       /* nodes that scontrol shows twice */
 	int trim; /* much memory was used: give it back when idle */
 	char last_error[256];
 };

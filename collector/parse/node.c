@@ -44,17 +44,32 @@ node_name(struct span line, char host[HOST_MAX])
 	return 0;
 }
 
+/*
+ * The tokens of Slurm: behind them are the MCS label, a text of the user whose job
+ * has the node, and texts of an admin.
+ */
+static struct span
+node_head(struct span line)
+{
+	static const char *const texts[] = { " MCS_label=", " Reason=",
+		" Comment=", " Extra=" };
+	const char *p;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if ((p = token_find(line, texts[i])) != NULL)
+			line.n = (size_t)(p - line.p);
+	return line;
+}
+
 int
 node_record(struct span line, char host[HOST_MAX], struct node_shape *shape)
 {
-	struct span os = line;
-	const char *end;
+	struct span os;
 
 	if (node_name(line, host) == -1)
 		return -1;
-	/* Behind the tokens follows an admin's text (Comment, Reason). */
-	if ((end = token_find(line, " Comment=")) != NULL)
-		os.n = (size_t)(end - line.p);
+	os = node_head(line);
 	shape->sockets = number_of(os, " Sockets=");
 	shape->cores = number_of(os, " CoresPerSocket=");
 	shape->threads = number_of(os, " ThreadsPerCore=");
@@ -188,18 +203,22 @@ on_device(uint32_t index, void *arg)
 	return 0;
 }
 
-/* GresUsed= exists since 19.05.  AllocTRES= replaces a malformed GresUsed=. */
+/*
+ * GresUsed= exists since 19.05.  AllocTRES= replaces a malformed GresUsed=; it is
+ * behind the MCS label, which can contain another one.
+ */
 static uint32_t
-gpus_used(struct span line, const struct gres_names *names)
+gpus_used(struct span line, struct span head, const struct gres_names *names)
 {
-	struct span s = line, used = token_value(&s, " GresUsed=");
+	struct span used = token_value(&head, " GresUsed="), last = { NULL, 0 };
 	struct tres tres = { 0 };
 	uint32_t n;
 
 	if (used.p != NULL && gres_each(used, names, on_device, NULL, &n) == 0)
 		return n;
-	s = line;
-	tres_parse(token_value(&s, " AllocTRES="), names, &tres);
+	while ((used = token_value(&line, " AllocTRES=")).p != NULL)
+		last = used;
+	tres_parse(last, names, &tres);
 	return tres.gpus;
 }
 
@@ -221,29 +240,30 @@ node_use(struct span line, const struct gres_names *names,
 {
 	static const char *const texts[] = { " Reason=", " Comment=",
 		" Extra=" };
-	struct span s, state;
+	struct span head, s, state;
 	const char *p;
 	size_t i;
 
 	memset(node, 0, sizeof(*node));
 	if (node_name(line, node->host) == -1)
 		return -1;
-	/* Behind the tokens follows an admin's text. */
+	head = node_head(line);
+	/* AllocTRES= is between the MCS label and the texts of an admin. */
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if ((p = token_find(line, texts[i])) != NULL)
 			line.n = (size_t)(p - line.p);
-	s = line;
+	s = head;
 	state = token_value(&s, " State=");
 	if (state.p == NULL)
 		return -1;
 	snprintf(node->states, sizeof(node->states), "%s", node_word(state));
-	s = line;
+	s = head;
 	if (number_u32(token_value(&s, " CPUAlloc="), &node->cpus) == -1)
 		node->cpus = 0;
-	s = line;
+	s = head;
 	if (number_memory(token_value(&s, " AllocMem="), &node->memory, NULL) ==
 	    -1)
 		node->memory = 0;
-	node->gpus = gpus_used(line, names);
+	node->gpus = gpus_used(line, head, names);
 	return 0;
 }

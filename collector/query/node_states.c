@@ -26,17 +26,23 @@
 #define FRAME_NODES 4096   /* of one message */
 #define WORD_MAX    16	   /* "allocated" is the longest */
 
-struct tracked_node {
-	struct tracked_node *next;
+struct values {
 	uint64_t memory;
 	uint32_t cpus;
 	uint32_t gpus;
-	uint32_t jobs;	   /* as sent */
-	uint32_t jobs_now; /* while they are counted */
-	uint32_t cycle;	   /* of the query that showed it */
+	char word[WORD_MAX]; /* "" = not known yet */
+};
+
+struct tracked_node {
+	struct tracked_node *next;
+	struct values values; /* to be sent */
+	struct values shown;  /* by the answer that is being read */
+	uint32_t jobs;	      /* as sent */
+	uint32_t jobs_now;    /* while they are counted */
+	uint32_t cycle;	      /* of the query that showed it */
+	int doubtful;	      /* the answer has it twice, with other values */
 	int unsent;
 	int gone; /* Slurm does not show it; removed when it was sent */
-	char word[WORD_MAX];
 	char name[];
 };
 
@@ -131,19 +137,20 @@ is_ignored(const struct node_states *n, const char *name)
 	return set->ignore != NULL && pattern_matches(set->ignore, name);
 }
 
+static int
+is_same(const struct values *a, const struct values *b)
+{
+	return strcmp(a->word, b->word) == 0 && a->cpus == b->cpus &&
+	    a->memory == b->memory && a->gpus == b->gpus;
+}
+
 /* Sets what is to be sent of the node.  1 when it has changed. */
 static int
-node_set(struct tracked_node *node, const struct node_state *now)
+node_set(struct tracked_node *node, const struct values *now)
 {
-	int changed = strcmp(node->word, now->states) != 0 ||
-	    node->cpus != now->cpus || node->memory != now->memory ||
-	    node->gpus != now->gpus;
+	int changed = !is_same(&node->values, now);
 
-	snprintf(node->word, sizeof(node->word), "%.*s", WORD_MAX - 1,
-	    now->states);
-	node->cpus = now->cpus;
-	node->memory = now->memory;
-	node->gpus = now->gpus;
+	node->values = *now;
 	node->jobs_now = 0;
 	return changed;
 }
@@ -166,6 +173,23 @@ node_states_remove(struct node_states *n)
 	}
 }
 
+/* Takes the values of the answer, except of nodes that it has twice. */
+static void
+node_states_take(struct node_states *n)
+{
+	struct tracked_node *node;
+
+	for (node = n->first; node != NULL; node = node->next) {
+		if (node->cycle != n->cycle)
+			continue;
+		if (node->doubtful) {
+			nodes_doubt(n->c, node->name);
+			node->jobs_now = 0;
+		} else if (node_set(node, &node->shown))
+			node->unsent = 1;
+	}
+}
+
 /*
  * Finds nodes that Slurm does not show any more: a cloud node that is powered
  * down, or a node that was deleted.  Slurm may show a node that is ignored now.
@@ -175,7 +199,7 @@ node_states_remove(struct node_states *n)
 static void
 node_states_sweep(struct node_states *n)
 {
-	static const struct node_state down = { .states = "down" };
+	static const struct values down = { .word = "down" };
 	enum permission permission = n->c->permission;
 	int doubt = permission == PERMISSION_NONE ||
 	    permission != n->permission;
@@ -194,6 +218,30 @@ node_states_sweep(struct node_states *n)
 	node_states_remove(n);
 }
 
+/*
+ * Slurm prints each node once.  The MCS label of a job that has a node is a text of
+ * the user: it can contain a newline and a line that looks like any other node.
+ */
+static void
+node_show(struct node_states *n, struct tracked_node *node,
+    const struct node_state *now)
+{
+	struct values values = { .memory = now->memory,
+		.cpus = now->cpus,
+		.gpus = now->gpus };
+
+	snprintf(values.word, sizeof(values.word), "%.*s", WORD_MAX - 1,
+	    now->states);
+	if (node->cycle == n->cycle) {
+		node->doubtful |= !is_same(&node->shown, &values);
+		return;
+	}
+	node->shown = values;
+	node->doubtful = 0;
+	node->gone = 0;
+	node->cycle = n->cycle;
+}
+
 static int
 on_node(struct span line, void *arg)
 {
@@ -209,12 +257,8 @@ on_node(struct span line, void *arg)
 	if (now.states[0] == '\0' || is_ignored(n, now.host))
 		return 0;
 	node = node_find(n, now.host, 1);
-	if (node == NULL)
-		return 0;
-	if (node_set(node, &now))
-		node->unsent = 1;
-	node->gone = 0;
-	node->cycle = n->cycle;
+	if (node != NULL)
+		node_show(n, node, &now);
 	return 0;
 }
 
@@ -250,14 +294,15 @@ frame_send(struct node_states *n, struct tracked_node **at)
 	wr_init(&body, MSG_PAYLOAD_MAX / 2);
 	wr_init(&w, MSG_PAYLOAD_MAX);
 	for (; node != NULL && count < FRAME_NODES; node = node->next) {
-		if (!node->unsent)
+		if (!node->unsent || node->values.word[0] == '\0')
 			continue;
 		memset(&state, 0, sizeof(state));
 		snprintf(state.host, sizeof(state.host), "%s", node->name);
-		snprintf(state.states, sizeof(state.states), "%s", node->word);
-		state.cpus = node->cpus;
-		state.memory = node->memory;
-		state.gpus = node->gpus;
+		snprintf(state.states, sizeof(state.states), "%s",
+		    node->values.word);
+		state.cpus = node->values.cpus;
+		state.memory = node->values.memory;
+		state.gpus = node->values.gpus;
 		state.jobs = node->jobs;
 		node_write(&body, &state);
 		count++;
@@ -349,6 +394,7 @@ on_nodes_end(const struct command_end *end, int complete, void *arg)
 		return;
 	}
 	health_good(&n->c->ctld);
+	node_states_take(n);
 	node_states_sweep(n);
 	if (is_empty(n->c)) {
 		n->busy = 0;

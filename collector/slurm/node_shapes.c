@@ -25,6 +25,7 @@ struct slot {
 	struct node_shape shape;
 	uint16_t gpus;
 	uint8_t gres; /* number of its text in hosts.gres, plus one; 0 = none */
+	uint8_t doubtful; /* the answer has it twice, with other values */
 };
 
 struct hosts {
@@ -142,30 +143,79 @@ gres_keep(struct hosts *h, struct span gres)
 	return ++h->n_gres;
 }
 
+static int
+is_same(const struct slot *a, const struct slot *b)
+{
+	return a->shape.sockets == b->shape.sockets &&
+	    a->shape.cores == b->shape.cores &&
+	    a->shape.threads == b->shape.threads && a->gpus == b->gpus &&
+	    a->gres == b->gres;
+}
+
 /* Takes one line of `scontrol show node -o`; names: GRES that are GPUs. */
 static void
 hosts_line(struct hosts *h, const struct gres_names *names, struct span line)
 {
 	char name[HOST_MAX];
-	struct node_shape shape;
-	struct slot *slot;
+	struct slot *slot, now = { 0 };
 	struct span gres;
 	uint32_t gpus;
 
-	if (node_record(line, name, &shape) == -1)
+	if (node_record(line, name, &now.shape) == -1)
 		return;
 	if (h->n >= HOSTS_KEPT || (h->n * 4 >= h->cap * 3 && grow(h) == -1))
 		return;
-	slot = slot_of(h, name);
-	if (slot->name == 0) {
-		if (name_keep(h, name, &slot->name) == -1)
-			return;
-		h->n++;
-	}
-	slot->shape = shape;
 	gpus = node_gpus(line, names, &gres);
-	slot->gpus = (uint16_t)(gpus < ACCELS_MAX ? gpus : ACCELS_MAX);
-	slot->gres = slot->gpus > 0 ? gres_keep(h, gres) : 0;
+	now.gpus = (uint16_t)(gpus < ACCELS_MAX ? gpus : ACCELS_MAX);
+	now.gres = now.gpus > 0 ? gres_keep(h, gres) : 0;
+	slot = slot_of(h, name);
+	if (slot->name != 0) {
+		/* See node_show(): one of the lines is a text of a user. */
+		slot->doubtful |= !is_same(slot, &now);
+		return;
+	}
+	if (name_keep(h, name, &now.name) == -1)
+		return;
+	*slot = now;
+	h->n++;
+}
+
+void
+nodes_doubt(struct cluster *c, const char *name)
+{
+	log_limited(&c->twice, log_warnx,
+	    "scontrol shows node %s twice, with other values: the MCS label of "
+	    "a job contains a text that looks like a node; what is known of "
+	    "the node stays",
+	    name);
+}
+
+/* A node that is in the answer twice keeps what the one before has shown. */
+static void
+hosts_keep(struct cluster *c, struct hosts *h, const struct hosts *old)
+{
+	struct slot *slot, *was;
+	const char *gres;
+	size_t i;
+
+	for (i = 0; i < h->cap; i++) {
+		slot = &h->slots[i];
+		if (slot->name == 0 || !slot->doubtful)
+			continue;
+		nodes_doubt(c, h->names + slot->name - 1);
+		if (old == NULL || old->cap == 0)
+			continue;
+		was = slot_of(old, h->names + slot->name - 1);
+		if (was->name == 0 || was->doubtful)
+			continue;
+		slot->shape = was->shape;
+		slot->gpus = was->gpus;
+		gres = was->gres != 0 ? old->gres[was->gres - 1] : NULL;
+		slot->gres = gres == NULL ?
+		    0 :
+		    gres_keep(h, (struct span) { gres, strlen(gres) });
+		slot->doubtful = 0;
+	}
 }
 
 void
@@ -176,7 +226,7 @@ hosts_each_gpu(const struct hosts *h, hosts_gpu_fn *fn, void *arg)
 
 	for (i = 0; h != NULL && i < h->cap; i++) {
 		slot = &h->slots[i];
-		if (slot->name != 0 && slot->gpus > 0)
+		if (slot->name != 0 && !slot->doubtful && slot->gpus > 0)
 			fn(h->names + slot->name - 1, slot->gpus,
 			    slot->gres > 0 ? h->gres[slot->gres - 1] : "", arg);
 	}
@@ -190,7 +240,7 @@ hosts_shape(const struct hosts *h, const char *name)
 	if (h == NULL || h->cap == 0)
 		return NULL;
 	slot = slot_of(h, name);
-	return slot->name != 0 ? &slot->shape : NULL;
+	return slot->name != 0 && !slot->doubtful ? &slot->shape : NULL;
 }
 
 static uint64_t
@@ -289,6 +339,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 	int failed = 0;
 
 	if (complete && (hosts_count(s->next) > 0 || s->none)) {
+		hosts_keep(c, s->next, c->hosts);
 		hosts_free(c->hosts);
 		c->hosts = s->next;
 		health_good(&c->ctld);

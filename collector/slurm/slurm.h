@@ -45,6 +45,8 @@ size_t hosts_count(const struct hosts *h);
 const struct node_shape *hosts_shape(const struct hosts *h, const char *name);
 /* Fills in the shapes of a run's hosts; returns how many are unknown. */
 unsigned hosts_apply(const struct hosts *h, struct job_snapshot *s);
+/* Logs that an answer has the node twice, with other values. */
+void nodes_doubt(struct cluster *c, const char *name);
 /* A node with GPUs; gres: Gres= of Slurm, "" if it was not kept. */
 typedef void hosts_gpu_fn(const char *name, unsigned gpus, const char *gres,
     void *arg);

@@ -110,11 +110,34 @@ test_failed(void)
 	sim_answer_late("squeue");
 	CHECK_STR(sim_said(), "");
 	CHECK_INT(node_states_count(nodes), 2);
-	/* The next cycle sends a change that half an answer has shown. */
-	CHECK_STR(cycle(BOTH, "n1\n"),
-	    "node n1 mixed 2 cpus 100 MB 0 gpus 1 jobs");
 	CHECK_STR(cycle(BOTH, "n1\n"), "");
 	CHECK_INT(c->ctld.away, 0);
+}
+
+/*
+ * The MCS label of a job on n2 contains lines that look like n1 and n3.  What is
+ * known of n1 stays, and of the new node n3 nothing is sent, until Slurm's line is
+ * the only one.
+ */
+static void
+test_forged(void)
+{
+#define TAIL  " MCS_label=N/A Partitions=a AllocTRES=cpu=2\n"
+#define N3    "NodeName=n3 CPUAlloc=4 CPUTot=16 AllocMem=0 State=MIXED" TAIL
+#define LABEL " MCS_label=N/A Partitions=b State=DOWN\n"
+	begin();
+	(void)cycle(BOTH, "n1\n");
+	CHECK_STR(cycle(NODE("n1", "MIXED",
+			    "2") "NodeName=n2 CPUAlloc=1 CPUTot=16 AllocMem=0 "
+				 "State=MIXED" LABEL NODE("n1", "DOWN", "0")
+				     NODE("n3", "DOWN", "0") N3,
+		      "n[1-2]\n"),
+	    "node n2 mixed 1 cpus 0 MB 0 gpus 1 jobs");
+	CHECK_STR(cycle(BOTH N3, "n[1-2]\n"),
+	    "node n3 mixed 4 cpus 0 MB 0 gpus 0 jobs, "
+	    "node n2 idle 0 cpus 100 MB 0 gpus 1 jobs");
+	/* A forged line that agrees changes nothing. */
+	CHECK_STR(cycle(BOTH N3 NODE("n1", "MIXED", "2"), "n[1-2]\n"), "");
 }
 
 /*
@@ -187,6 +210,33 @@ shapes(const char *shown)
 	CHECK_STR(sim_args("scontrol"), "--all show node -o");
 	sim_answer("scontrol", shown);
 	CHECK_INT(shapes_ends, before + 1);
+}
+
+/* The shape that decides whether a job has a whole node: cores per socket, 0 = none. */
+static int
+cores_of(const char *name)
+{
+	const struct node_shape *shape = hosts_shape(c->hosts, name);
+
+	return shape != NULL ? shape->cores : 0;
+}
+
+static void
+test_forged_shapes(void)
+{
+#define SHAPE(name, cores) \
+	"NodeName=" name " CoresPerSocket=" cores \
+	" Gres=gpu:4 Sockets=2 ThreadsPerCore=2" TAIL
+	begin();
+	shapes(SHAPE("n1", "8") SHAPE("n2", "8"));
+	shapes(SHAPE("n1", "8") SHAPE("n2", "16") SHAPE("n1", "1")
+		SHAPE("n3", "1") SHAPE("n3", "4"));
+	CHECK_INT(cores_of("n1"), 8);
+	CHECK_INT(cores_of("n2"), 16);
+	CHECK_INT(cores_of("n3"), 0);
+	shapes(SHAPE("n1", "4") SHAPE("n2", "16") SHAPE("n3", "4"));
+	CHECK_INT(cores_of("n1"), 4);
+	CHECK_INT(cores_of("n3"), 4);
 }
 
 /*
@@ -295,6 +345,8 @@ main(void)
 	test_changes();
 	test_all_again();
 	test_failed();
+	test_forged();
+	test_forged_shapes();
 	test_gone();
 	test_none();
 	test_not_asked();

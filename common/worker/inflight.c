@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/codec.h"
 #include "common/crash_point.h"
 #include "common/worker/inflight.h"
 
@@ -102,5 +103,6 @@ inflight_read(const struct inflight *inflight, struct run_key *key)
 		return 0;
 	*key = inflight->page->key;
 	key->cluster[sizeof(key->cluster) - 1] = '\0';
-	return key->job != 0;
+	/* Readers of the key refuse another time, and the whole message with it. */
+	return key->job != 0 && key->start >= 0 && key->start <= TIME_S_MAX;
 }

@@ -36,6 +36,7 @@ struct intake {
 	struct log_limit newer;
 	struct log_limit skipped;
 	struct log_limit states;
+	int no_memory; /* for the message in work */
 };
 
 /*
@@ -54,7 +55,8 @@ key_of(const struct stream_message *m, struct run_key *key)
 	if (strlen(m->id) > n && m->id[n] == ':' &&
 	    sscanf(m->id + n, ":%" SCNu64 ":%" SCNd64 ":%n", &key->job,
 		&key->start, &end) == 2 &&
-	    end > 0 && key->job != 0 && key->start > 0)
+	    end > 0 && key->job != 0 && key->start > 0 &&
+	    key->start <= TIME_S_MAX)
 		return 1;
 	key->job = m->sequence;
 	key->start = 1;
@@ -82,9 +84,8 @@ record_send(struct intake *b, const struct job *job, uint64_t *frame)
 	wr_u64(&w, b->frame + 1);
 	job_write(&w, job);
 	if (wr_end(&w) == -1 && wr_no_memory(&w))
-		/* The broker sends the message again after the restart. */
-		fatalx("out of memory");
-	if (wr_end(&w) == -1) {
+		b->no_memory = 1;
+	else if (wr_end(&w) == -1) {
 		b->n.invalid++;
 		log_limited(&b->invalid, log_warnx,
 		    "%s: the record is too long and is refused",
@@ -185,8 +186,8 @@ record_take(struct intake *b, const struct stream_message *m, struct job *job,
 	case RECORD_JSON_NEWER:
 		return newer(b, m, why);
 	case RECORD_JSON_NO_MEMORY:
-		/* The broker sends the message again after the restart. */
-		fatalx("out of memory");
+		b->no_memory = 1;
+		return STREAM_HELD;
 	case RECORD_JSON_INVALID:
 	default:
 		return invalid(b, m, why);
@@ -212,12 +213,20 @@ intake_message(struct intake *b, struct inflight *inflight,
 		return foreign(b, m, "another subject");
 	has_key = key_of(m, &key);
 	if (is_quarantined(b, &key))
-		return quarantined(b, m, &key, has_key, frame);
-	job_init(&job);
-	inflight_set(inflight, &key);
-	take = record_take(b, m, &job, frame);
-	inflight_clear(inflight);
-	job_clear(&job);
+		take = quarantined(b, m, &key, has_key, frame);
+	else {
+		job_init(&job);
+		inflight_set(inflight, &key);
+		take = record_take(b, m, &job, frame);
+		inflight_clear(inflight);
+		job_clear(&job);
+	}
+	/*
+	 * The broker sends the message again after the restart.  The run is not in
+	 * flight: it must not be quarantined because memory was short twice.
+	 */
+	if (b->no_memory)
+		fatalx("out of memory");
 	return take;
 }
 

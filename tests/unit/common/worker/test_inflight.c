@@ -22,6 +22,13 @@ test_inflight(void)
 	CHECK(run_key_equal(&key, &got));
 	inflight_clear(theirs);
 	CHECK_INT(inflight_read(ours, &got), 0);
+	/* No reader of a run takes these times. */
+	key.start = -1;
+	inflight_set(theirs, &key);
+	CHECK_INT(inflight_read(ours, &got), 0);
+	key.start = INT64_MAX;
+	inflight_set(theirs, &key);
+	CHECK_INT(inflight_read(ours, &got), 0);
 	inflight_free(ours);
 	inflight_free(theirs);
 }

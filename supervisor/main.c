@@ -111,7 +111,8 @@ static const struct channel_events channel_events = {
 
 /*
  * Called at the start and after a reload, when the parser has just read these
- * files, because a request for the status must not wait for a file system.
+ * files, because a request for the status, and the start of a process, must not
+ * wait for a file system.
  */
 static void
 unsafe_find(struct supervisor *sup)
@@ -120,6 +121,7 @@ unsafe_find(struct supervisor *sup)
 	int found = unsafe_path_next(&sup->conf, sup->setup.config_path, &u);
 
 	snprintf(sup->unsafe, sizeof(sup->unsafe), "%s", found ? u.text : "");
+	secrets_warn(&sup->setup, &sup->conf);
 }
 
 static void

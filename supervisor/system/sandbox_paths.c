@@ -88,11 +88,7 @@ readable_warn(const struct conf *conf, const char *path,
 		    path);
 }
 
-/*
- * Warns about secrets that Slurm's commands may read: only owner and mode
- * protect them.
- */
-static void
+void
 secrets_warn(const struct setup *setup, const struct conf *conf)
 {
 	static const enum conf_key files[] = { CONF_CC_REST_JWT_FILE,
@@ -128,12 +124,10 @@ closed_fill(const struct setup *setup, struct sandbox *sb, uint64_t nofile)
 }
 
 static int
-runner_fill(const struct setup *setup, const struct conf *conf,
-    struct sandbox *sb)
+runner_fill(struct sandbox *sb)
 {
 	sb->nofile = RUNNER_NOFILE;
 	sb->nproc = RUNNER_NPROC;
-	secrets_warn(setup, conf);
 	return 0;
 }
 
@@ -236,7 +230,7 @@ sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
 	case ROLE_RECEIVER:
 		return receiver_fill(setup, conf, sb);
 	case ROLE_RUNNER:
-		return runner_fill(setup, conf, sb);
+		return runner_fill(sb);
 	default:
 		return submitter_fill(setup, conf, sb);
 	}

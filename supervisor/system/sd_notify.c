@@ -37,6 +37,7 @@ static struct {
 	socklen_t len;
 	unsigned watchdog_ms; /* period; 0 = none */
 	int is_ready;
+	int ready_is_due; /* its message could not be sent */
 	/* clock_ms() of the first and the last extension; 0 = none */
 	long long extended_first, extended_last;
 } notify = { .fd = -1 };
@@ -78,7 +79,8 @@ notify_init(void)
 	notify.watchdog_ms = watchdog_period();
 }
 
-static void __attribute__((format(printf, 1, 2)))
+/* 0, or -1: systemd's queue is full. */
+static int __attribute__((format(printf, 1, 2)))
 notify_send(const char *fmt, ...)
 {
 	static struct log_limit limit;
@@ -87,16 +89,17 @@ notify_send(const char *fmt, ...)
 	int n;
 
 	if (notify.fd == -1)
-		return;
+		return 0;
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (n < 0 || (size_t)n >= sizeof(text))
-		return;
+		return 0;
 	if (sendto(notify.fd, text, (size_t)n, MSG_NOSIGNAL,
-		(struct sockaddr *)&notify.to, notify.len) == -1)
-		log_limited(&limit, log_warn,
-		    "cannot send a message to systemd");
+		(struct sockaddr *)&notify.to, notify.len) != -1)
+		return 0;
+	log_limited(&limit, log_warn, "cannot send a message to systemd");
+	return -1;
 }
 
 /* A newline in status would begin another assignment, so it is escaped. */
@@ -106,8 +109,17 @@ notify_ready(const char *status)
 	char line[STATUS_MAX];
 
 	notify.is_ready = 1;
-	notify_send("READY=1\nSTATUS=%s\nMAINPID=%jd\n",
-	    text_vis(status, line, sizeof(line)), (intmax_t)getpid());
+	notify.ready_is_due = notify_send("READY=1\nSTATUS=%s\nMAINPID=%jd\n",
+				  text_vis(status, line, sizeof(line)),
+				  (intmax_t)getpid()) == -1;
+}
+
+/* systemd kills a service that is not ready in time, and waits for a reload. */
+static void
+ready_repeat(void)
+{
+	if (notify.ready_is_due)
+		notify.ready_is_due = notify_send("READY=1\n") == -1;
 }
 
 void
@@ -133,6 +145,7 @@ notify_reloading(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
+	notify.ready_is_due = 0;
 	notify_send("RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=reading the "
 		    "configuration\n",
 	    (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
@@ -149,12 +162,14 @@ notify_status(const char *status)
 {
 	char line[STATUS_MAX];
 
+	ready_repeat();
 	notify_send("STATUS=%s\n", text_vis(status, line, sizeof(line)));
 }
 
 void
 notify_watchdog(void)
 {
+	ready_repeat();
 	notify_send("WATCHDOG=1\n");
 }
 

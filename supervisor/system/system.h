@@ -191,6 +191,11 @@ void capabilities_reduce(const struct setup *setup, int is_test);
 /* Fills sb for its role.  0, or -1 when out of memory. */
 int sandbox_paths_fill(const struct setup *setup, const struct conf *conf,
     struct sandbox *sb);
+/*
+ * Warns about secrets that Slurm's commands may read: only owner and mode protect
+ * them.  Waits for the file systems of the files.
+ */
+void secrets_warn(const struct setup *setup, const struct conf *conf);
 
 /* spawn.c */
 /*

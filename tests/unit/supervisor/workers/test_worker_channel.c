@@ -441,6 +441,29 @@ pong(enum child_state state, long long started_ms)
 	worker_end(c);
 }
 
+/* systemd has not read its queue: READY=1 is repeated until it is sent. */
+static void
+test_ready_again(int fd)
+{
+	struct sockaddr_un to;
+	socklen_t len = sizeof(to);
+	int out = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	CHECK_INT(getsockname(fd, (struct sockaddr *)&to, &len), 0);
+	while (sendto(out, "x", 1, 0, (struct sockaddr *)&to, len) == 1)
+		continue;
+	CHECK_INT(errno, EAGAIN);
+	close(out);
+	notify_ready("serving");
+	while (strcmp(notified(fd), "x") == 0)
+		continue;
+	notify_watchdog();
+	CHECK_STR(notified(fd), "READY=1\n");
+	CHECK_STR(notified(fd), "WATCHDOG=1\n");
+	notify_watchdog();
+	CHECK_STR(notified(fd), "WATCHDOG=1\n");
+}
+
 /* A process that answers and starts for long extends the start of the service. */
 static void
 test_long_start(void)
@@ -464,6 +487,7 @@ test_long_start(void)
 	CHECK_STR(notified(fd), "");
 	notify_ready("serving");
 	CHECK(strncmp(notified(fd), "READY=1\n", 8) == 0);
+	test_ready_again(fd);
 	unlink(sa.sun_path);
 	rmdir(dir);
 	close(fd);

@@ -68,8 +68,8 @@ on_done(const struct http_answer *a, void *arg)
 	known.backend = breaker_version(p->s->breaker);
 	response_classify(&known, &v);
 	if (p->parser.bad > 0)
-		log_debug("%u rows of the list of jobs have no job, start or "
-			  "cluster",
+		log_debug("%u rows of the list of jobs have no valid job, "
+			  "start or cluster",
 		    p->parser.bad);
 	p->rows += p->parser.rows;
 	if (v.code == RESULT_DONE && p->parser.rows >= JOB_LIST_ROWS &&

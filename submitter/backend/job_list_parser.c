@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/codec.h"
 #include "submitter/backend/job_list_parser.h"
 
 #define ROWS_DEPTH   1 /* members of the outermost object */
@@ -30,7 +31,10 @@ number_of(const struct json_scan *s, int64_t *value)
 	return !s->cut && s->len > 0 && *end == '\0' && *value >= 0;
 }
 
-/* A string or scalar that is a member of a row. */
+/*
+ * A string or scalar that is a member of a row.  cc-backend checks no startTime:
+ * a start in milliseconds is later than any that a message can contain.
+ */
 static void
 member_take(struct job_list_parser *l, int is_string)
 {
@@ -40,7 +44,8 @@ member_take(struct job_list_parser *l, int is_string)
 	if (strcmp(l->name, "jobId") == 0 && number_of(s, &v)) {
 		l->row.key.job = (uint64_t)v;
 		l->have |= HAVE_JOB;
-	} else if (strcmp(l->name, "startTime") == 0 && number_of(s, &v)) {
+	} else if (strcmp(l->name, "startTime") == 0 && number_of(s, &v) &&
+	    v <= TIME_S_MAX) {
 		l->row.key.start = v;
 		l->have |= HAVE_START;
 	} else if (strcmp(l->name, "id") == 0 && number_of(s, &v)) {

@@ -35,7 +35,7 @@ struct job_list_parser {
 	job_list_row_fn *fn;
 	void *arg;
 	unsigned rows; /* so far, valid or not */
-	unsigned bad;  /* rows without job, start or cluster */
+	unsigned bad;  /* rows without a valid job, start or cluster */
 	int err;       /* 1: invalid answer */
 	/* private */
 	struct json_scan scan;

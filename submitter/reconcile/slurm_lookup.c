@@ -12,6 +12,7 @@
 #include <event2/event.h>
 
 #include "common/array.h"
+#include "common/codec.h"
 #include "common/permanent.h"
 #include "submitter/base/context.h"
 #include "submitter/base/timer.h"
@@ -83,11 +84,16 @@ batch_of(struct slurm_lookup *k, const struct spool_run *run)
 	return b;
 }
 
-/* Without memory the run waits for the next comparison. */
+/*
+ * Without memory the run waits for the next comparison.  Earlier versions stored
+ * runs of cc-backend with any start.  The collector refuses a message with a start
+ * after the year 9999, and the next comparison removes such a run.
+ */
 static void
 batch_add(struct slurm_lookup *k, const struct spool_run *run)
 {
-	struct batch *b = batch_of(k, run);
+	struct batch *b = run->key.start <= TIME_S_MAX ? batch_of(k, run) :
+							 NULL;
 
 	if (b == NULL)
 		return;

@@ -361,6 +361,12 @@ test_listing(void)
 	listing_check("{\"jobs\":[{\"jobId\":1,\"cluster\":\"b\",\"startTime\":"
 		      "\"2026-01-01T00:00:00Z\"}]}",
 	    0, "");
+	/* a row in milliseconds: no message can contain such a start */
+	listing_check("{\"jobs\":[{\"jobId\":1,\"cluster\":\"b\",\"startTime\":"
+		      "1790000000000},{\"jobId\":2,\"cluster\":\"b\","
+		      "\"startTime\":253402300800},{\"jobId\":3,\"cluster\":"
+		      "\"b\",\"startTime\":253402300799}]}",
+	    0, "0:b:3:253402300799:;");
 	listing_check("{\"jobs\":null}", -1, "");
 	listing_check("{\"jobs\\n\":[{\"jobId\":1,\"cluster\":\"b\","
 		      "\"startTime\":5}]}",

@@ -229,6 +229,32 @@ test_clusters(void)
 }
 
 /*
+ * The spool of an earlier version has a run of cc-backend whose start is in
+ * milliseconds.  No reader accepts a lookup with this start.
+ */
+static void
+test_far_start(void)
+{
+	struct run_key key = { .cluster = "alpha",
+		.job = 7,
+		.start = TIME_S_MAX + 1 };
+
+	begin();
+	CHECK_INT(spool_put_from_backend(sim.spool, &key), 1);
+	slurm_lookup_in_doubt(sim.lookup);
+	pass(0);
+	CHECK_INT(n_lookups, 0);
+	key.start = TIME_S_MAX;
+	CHECK_INT(spool_put_from_backend(sim.spool, &key), 1);
+	slurm_lookup_in_doubt(sim.lookup);
+	pass(0);
+	CHECK_INT(n_lookups, 1);
+	CHECK_INT(n_keys, 1);
+	CHECK_INT(asked.start, TIME_S_MAX);
+	end();
+}
+
+/*
  * A centre asks about runs that are open for more than five minutes, also about
  * those that are not sent.
  */
@@ -298,6 +324,7 @@ main(void)
 	test_known();
 	test_one_answer();
 	test_clusters();
+	test_far_start();
 	test_open_long(START_COMMITTED);
 	test_open_long(RUN_NONE);
 	test_nats_only();

@@ -50,13 +50,18 @@ range_send(struct backfill *b, int64_t from, int64_t to)
 	wr_clear(&w);
 }
 
-/* Without a collector, backfill_peer() repeats it. */
+/*
+ * Without a collector, backfill_peer() repeats it.  While slurmdbd does not answer,
+ * a dry run ends at its time limit: it would keep each other backfill waiting.
+ */
 static void
 chunk_ask(struct backfill *b)
 {
 	b->step = BACKFILL_ASKED;
 	b->chunk_to = b->at + CHUNK_S < b->to ? b->at + CHUNK_S : b->to;
 	range_send(b, b->at, b->chunk_to);
+	if (b->look)
+		dryrun_limit_wait(b);
 }
 
 /*
@@ -134,8 +139,6 @@ nats_check(struct backfill *b)
 static void
 next(struct backfill *b)
 {
-	char text[160];
-
 	held_tell(b);
 	nats_check(b);
 	window_begin(b);
@@ -148,16 +151,20 @@ next(struct backfill *b)
 		nats_walk_begin(b);
 	} else if (b->at >= b->to) {
 		backfill_finish(b);
-	} else if (b->look && spool_now(b->s->spool) > b->until) {
-		snprintf(text, sizeof(text),
-		    "time limit reached: checked up to %s, "
-		    "%u runs would be sent",
-		    time_text(b->at), b->told);
-		dryrun_end(b, CTL_ERROR, text);
 	} else if (b->nats && !b->look && nats_chunk_waits(b))
 		window_soon(b, RETRY_MS);
-	else
+	else if (!b->look || !dryrun_expired(b, ""))
 		chunk_ask(b);
+}
+
+/* The collector reads a chunk.  It reads no more when the dry run is over. */
+static void
+dryrun_waits(struct backfill *b)
+{
+	if (dryrun_expired(b, "; accounting has not answered"))
+		range_send(b, 0, 0);
+	else
+		dryrun_limit_wait(b); /* libevent's timers can be early */
 }
 
 static void
@@ -168,6 +175,10 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	switch (b->step) {
 	case BACKFILL_NEXT:
 		next(b);
+		break;
+	case BACKFILL_ASKED:
+		if (b->look)
+			dryrun_waits(b);
 		break;
 	case BACKFILL_LIST:
 		if (b->look)
@@ -253,7 +264,6 @@ backfill_watermark(struct backfill *b, const char *cluster, int64_t until)
 			b->step = BACKFILL_LIST;
 			window_soon(b, 0);
 		}
-		b->at = until;
 		return;
 	}
 	b->at = until;

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/text/time_text.h"
+#include "submitter/backend/breaker.h"
 #include "submitter/base/diff_row.h"
 #include "submitter/reconcile/backfill_private.h"
 
@@ -126,6 +128,30 @@ dryrun_end(struct backfill *b, enum ctl_status status, const char *text)
 	b->n_aliases = b->dryrun_at = 0;
 }
 
+int
+dryrun_expired(struct backfill *b, const char *why)
+{
+	char text[192];
+
+	if (spool_now(b->s->spool) <= b->until)
+		return 0;
+	snprintf(text, sizeof(text),
+	    "time limit reached: checked up to %s, %u runs would be sent%s",
+	    time_text(b->at), b->told, why);
+	/* A list under way is not of the next command. */
+	b->stale = b->job_list.busy;
+	dryrun_end(b, CTL_ERROR, text);
+	return 1;
+}
+
+void
+dryrun_limit_wait(struct backfill *b)
+{
+	int64_t left = b->until - spool_now(b->s->spool);
+
+	window_soon(b, left > 0 ? left + 1 : 1);
+}
+
 static void
 window_tell(struct backfill *b, const char *action)
 {
@@ -149,9 +175,7 @@ on_listed(const struct result *v, void *arg)
 	if (v->code == RESULT_DONE)
 		window_listed(b);
 	else if (window_failed(b, v)) {
-		if (spool_now(b->s->spool) > b->until)
-			dryrun_end(b, CTL_ERROR,
-			    "cc-backend's jobs cannot be listed");
+		(void)dryrun_expired(b, "; cc-backend's jobs cannot be listed");
 		return;
 	}
 	window_tell(b,
@@ -185,8 +209,10 @@ void
 dryrun_list(struct backfill *b)
 {
 	int64_t from, to;
+	int reaches = !window_lists(b) || breaker_reaches(b->s->breaker);
 
 	if (b->dryrun_at >= b->n_dryrun_runs) {
+		b->at = b->chunk_to;
 		b->n_dryrun_runs = b->dryrun_at = b->n_aliases = 0;
 		b->told += b->beyond;
 		b->beyond = 0;
@@ -194,6 +220,8 @@ dryrun_list(struct backfill *b)
 		window_soon(b, 0);
 		return;
 	}
+	if (dryrun_expired(b, reaches ? "" : "; cc-backend is unreachable"))
+		return;
 	if (b->dryrun_at == 0)
 		qsort(b->dryrun_runs, b->n_dryrun_runs, sizeof(*b->dryrun_runs),
 		    dryrun_cmp);
@@ -205,10 +233,8 @@ dryrun_list(struct backfill *b)
 		    b->nats ? "would be published again" :
 			      "would be sent by NATS");
 	else if (job_list_start(&b->job_list, b->s, b->whose.cluster, 0, from,
-		     to, on_row, on_listed, b) == -1) {
-		if (spool_now(b->s->spool) > b->until)
-			dryrun_end(b, CTL_ERROR, "cc-backend is unreachable");
-		else
-			window_soon(b, RETRY_MS);
-	}
+		     to, on_row, on_listed, b) == -1)
+		window_soon(b, RETRY_MS);
+	else
+		dryrun_limit_wait(b); /* a list can have many pages */
 }

@@ -44,7 +44,9 @@ struct backfill {
 	int nats; /* publishes again by NATS, and sends nothing by REST */
 	struct run_key whose; /* the cluster */
 	int64_t from, to;     /* epoch */
-	/* all runs that ended before are in the spool */
+	/*
+	 * all runs that ended before are in the spool; of a dry run: are checked
+	 */
 	int64_t at;
 	uint64_t seen;	/* records, known ones included */
 	uint64_t added; /* of them not in the spool before */
@@ -144,6 +146,13 @@ unsigned release_forget(struct backfill *b);
 
 /* backfill_dryrun.c */
 void dryrun_list(struct backfill *b);
+/*
+ * Ends the dry run with an error when its time limit is reached: 1, or 0.  why: the
+ * end of the text, "; ..." or "".
+ */
+int dryrun_expired(struct backfill *b, const char *why);
+/* Sets the timer to the time limit. */
+void dryrun_limit_wait(struct backfill *b);
 /* The dry run is over; text is for the admin. */
 void dryrun_end(struct backfill *b, enum ctl_status status, const char *text);
 

@@ -15,7 +15,9 @@
 #include "submitter/spool/commit.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
+#include "tests/unit/channel_pair.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 #include "tests/unit/submitter/simulation.h"
 
 #define FROM 1
@@ -650,13 +652,77 @@ test_dry_limit(void)
 
 	begin();
 	backfill_ctl(sim.backfill, 1, &req);
-	sim_run(571000);
+	sim_run(569000);
 	sim_told();
 	backfill_watermark(sim.backfill, "alpha", FROM + 6 * 3600);
+	sim.backfill->until = 0; /* the next chunk would begin too late */
 	sim_run(1000);
 	CHECK_INT(sim.backfill->look, 0);
-	CHECK(strncmp(sim_told(), "error: time limit reached: checked up to ",
-		  41) == 0);
+	CHECK_STR(sim_told(),
+	    "error: time limit reached: checked up to "
+	    "1970-01-01T06:00:01+00:00, 0 runs would be sent\n");
+	end();
+}
+
+static int64_t range_to; /* of the last message to the collector */
+
+static void
+on_frame(struct channel *c, const struct msg_header *h, struct reader *r,
+    int fd, void *arg)
+{
+	char cluster[CLUSTER_MAX];
+
+	(void)c;
+	(void)fd;
+	(void)arg;
+	if (h->type != MSG_BACKFILL_RANGE)
+		return;
+	rd_name(r, cluster, sizeof(cluster));
+	CHECK_STR(cluster, "alpha");
+	rd_time(r);
+	range_to = rd_time(r);
+}
+
+static const struct channel_ops channel_ops = { on_frame, channel_pair_broken,
+	NULL };
+
+/* slurmdbd does not answer: the dry run ends, and the next backfill begins. */
+static void
+test_dry_unanswered(void)
+{
+	struct ctl_request req = { .flags = CTL_FLAG_DRY_RUN,
+		.a = FROM,
+		.b = TO };
+	struct ctl_request real = { .a = FROM, .b = TO };
+	struct channel_pair pair;
+
+	begin();
+	channel_pair_open(&pair, sim.w->base, ROLE_SUBMITTER, ROLE_COLLECTOR,
+	    &channel_ops);
+	sim.w->peers[ROLE_COLLECTOR] = pair.ours;
+	backfill_ctl(sim.backfill, 1, &req);
+	sim_run(569000);
+	loop_settle(sim.w->base);
+	CHECK_INT(range_to, TO);
+	CHECK_INT(sim.backfill->look, 1);
+	sim_told();
+	sim_run(2000);
+	loop_settle(sim.w->base);
+	CHECK_INT(range_to, 0);
+	CHECK_INT(sim.backfill->look, 0);
+	CHECK_STR(sim_told(),
+	    "error: time limit reached: checked up to "
+	    "1970-01-01T00:00:01+00:00, 0 runs would be sent; accounting has "
+	    "not answered\n");
+	backfill_watermark(sim.backfill, "alpha", 0);
+	backfill_ctl(sim.backfill, 2, &real);
+	sim_run(0);
+	backfill_watermark(sim.backfill, "alpha", TO);
+	sim_run(1000);
+	CHECK_INT(sim.backfill->active, 0);
+	CHECK_INT(sim.backfill->at, TO);
+	sim.w->peers[ROLE_COLLECTOR] = NULL;
+	channel_pair_close(&pair);
 	end();
 }
 
@@ -712,6 +778,26 @@ static void
 dry_run(const struct row *of)
 {
 	dry_run_two(of, NULL);
+}
+
+/* A list of cc-backend takes longer than the time that is left. */
+static void
+test_dry_list_unanswered(void)
+{
+	begin();
+	dry_run(&row);
+	CHECK_INT(sim_waits(REQUEST_LIST), 1);
+	sim_told();
+	sim_run(571000);
+	CHECK_INT(sim.backfill->look, 0);
+	/* The chunk was read, but not compared. */
+	CHECK_STR(sim_told(),
+	    "error: time limit reached: checked up to "
+	    "1970-01-01T00:00:01+00:00, 0 runs would be sent\n");
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK_STR(sim_told(), "");
+	end();
 }
 
 /* The same with a dry run after a backfill, and after another dry run. */
@@ -1461,6 +1547,8 @@ main(void)
 	test_cluster_gone();
 	test_cluster_gone_dry();
 	test_dry_limit();
+	test_dry_unanswered();
+	test_dry_list_unanswered();
 	test_late_nats();
 	test_late_rest(0);
 	test_late_rest(1);

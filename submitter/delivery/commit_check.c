@@ -322,7 +322,7 @@ ranges_read(struct commit_check *n)
 	static const enum run_state states[] = { STOP_BLOCKED, STARTED };
 
 	return spool_ranges(n->s->spool, states,
-	    sizeof(states) / sizeof(states[0]), INT64_MAX, &n->ranges);
+	    sizeof(states) / sizeof(states[0]), INT64_MAX, 0, &n->ranges);
 }
 
 /*
@@ -368,7 +368,10 @@ list_next(struct commit_check *n)
 /*
  * If another suite sends, too, it may have stopped the runs that were not among the
  * running jobs: those that still wait are listed with the stopped jobs.  Such a list
- * can have the jobs of many days.  0, or -1 when there are none.
+ * can have the jobs of many days.  With the runs of a backfill it would have those of
+ * months, in each round, and all stops would wait for it.  The other suite sends such a
+ * run only if it has read the same range; then the repeated start of the run is
+ * refused, and conflict.c asks for this run alone.  0, or -1 when there are none.
  */
 static int
 stopped_begin(struct commit_check *n)
@@ -380,7 +383,8 @@ stopped_begin(struct commit_check *n)
 	n->stopped = 1;
 	n->cluster = 0;
 	/* A run that has ended since then was not looked for yet. */
-	if (spool_ranges(n->s->spool, states, 1, n->listed, &n->ranges) == 0)
+	if (spool_ranges(n->s->spool, states, 1, n->listed, RUN_BACKFILL,
+		&n->ranges) == 0)
 		return 0;
 	n->failed = 1;
 	return -1;

@@ -164,6 +164,11 @@ on_row(const struct backend_job *row, void *arg)
  * START_COMMITTED needs no list: its end is unknown here, and with activeOnly its
  * stop waits for a list of its own (STOP_BLOCKED).  Such runs are open for days,
  * and a list since their starts contains all jobs of these days.
+ *
+ * A run of a backfill may be months old, and nothing is sent before the list is
+ * complete.  If the other suite has read the same range, the start is refused, or
+ * the stop finds the run stopped, and conflict.c asks for this run alone.  Held runs
+ * have a list of their own (backfill_release.c).
  */
 static int
 ranges_read(struct failover *b)
@@ -173,7 +178,8 @@ ranges_read(struct failover *b)
 		STOP_DUE };
 
 	return spool_ranges(b->s->spool, states,
-	    sizeof(states) / sizeof(states[0]), INT64_MAX, &b->ranges);
+	    sizeof(states) / sizeof(states[0]), INT64_MAX, RUN_BACKFILL,
+	    &b->ranges);
 }
 
 static void

@@ -194,10 +194,10 @@ cluster_index(const struct spool *sp, int id)
 
 static int
 ranges_widen(struct spool *sp, enum run_state state, int64_t before,
-    struct spool_ranges *ranges)
+    unsigned without, struct spool_ranges *ranges)
 {
 	sqlite3_stmt *st = spool_query(sp, SQL_RANGES,
-	    VALUES(INT(state), INT(before)));
+	    VALUES(INT(state), INT(before), INT(without)));
 	unsigned rows = 0;
 	int64_t start;
 	int i, rc = -1;
@@ -221,14 +221,14 @@ ranges_widen(struct spool *sp, enum run_state state, int64_t before,
 
 int
 spool_ranges(struct spool *sp, const enum run_state *states, size_t n,
-    int64_t before, struct spool_ranges *ranges)
+    int64_t before, unsigned without, struct spool_ranges *ranges)
 {
 	size_t i;
 
 	memset(ranges, 0, sizeof(*ranges));
 	for (i = 0; i < n; i++)
 		if (spool_count(sp, DEST_REST, states[i]) > 0 &&
-		    ranges_widen(sp, states[i], before, ranges) == -1)
+		    ranges_widen(sp, states[i], before, without, ranges) == -1)
 			return -1;
 	return 0;
 }

@@ -658,10 +658,10 @@ struct spool_ranges {
 /*
  * The ranges of the runs in these states, of all clusters: the rows are read
  * once, however many clusters there are.  before: only runs whose since of REST is
- * earlier.  0 or -1.
+ * earlier; without: only runs with none of these RUN_ flags.  0 or -1.
  */
 int spool_ranges(struct spool *sp, const enum run_state *states, size_t n,
-    int64_t before, struct spool_ranges *ranges);
+    int64_t before, unsigned without, struct spool_ranges *ranges);
 /*
  * Widens from and to so that they contain the other starts (alias) of the runs
  * that began in this range. 0 or -1.

@@ -194,7 +194,8 @@ static const char *const texts[SQL__COUNT] = {
 	    " WHERE rphase = ?1 AND rphase > 0 AND cluster = ?2 AND"
 	    " started BETWEEN ?3 AND ?4 AND alias <> 0",
 	[SQL_RANGES] = "SELECT cluster, started FROM run"
-		       " WHERE rphase = ?1 AND rphase > 0 AND rsince < ?2",
+		       " WHERE rphase = ?1 AND rphase > 0 AND rsince < ?2 AND"
+		       " (flags & ?3) = 0",
 	[SQL_META_ADD] = "INSERT INTO late VALUES (NULL, ?1, ?2, ?3, ?4, ?5,"
 			 " ?6, 0)",
 	[SQL_META_OF_RUN] = "DELETE FROM late WHERE cluster = ?1 AND job = ?2"

@@ -1300,6 +1300,50 @@ test_running_first(void)
 	sim_end();
 }
 
+static void
+backfill_run(uint64_t job, int64_t start)
+{
+	struct run_key key = { "alpha", job, start };
+	struct spool_run run;
+
+	ended_run(job, start);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.flags |= RUN_BACKFILL;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+}
+
+/*
+ * The same while a backfill sends a run of months ago: the list of the stopped jobs
+ * does not begin there, and no such list is read for this run alone.
+ */
+static void
+test_backfill_apart(int alone)
+{
+	sim_begin();
+	spool_policy(sim.spool)->active_only = 1;
+	sim_connect();
+	backfill_run(1, 1000);
+	if (!alone)
+		ended_run(2, 9000000);
+	sim_run(2000);
+	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1000-") != NULL);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_waits(REQUEST_LIST), !alone);
+	if (!alone) {
+		CHECK(strstr(sim_path(REQUEST_LIST),
+			  "start-time=9000000-9000000") != NULL);
+		sim_answer(REQUEST_LIST, 200, EMPTY);
+	}
+	/* The running jobs show the run of the backfill, too. */
+	sim_run(SIM_MINUTE);
+	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
+	sim_answer(REQUEST_LIST, 200,
+	    "{\"jobs\":[" SIM_JOB(1, 1000, "running", 0) "]}");
+	CHECK_INT(sim_state(1, 1000), STOP_DUE);
+	sim_end();
+}
+
 /*
  * If another suite sends, too, and the lists of the stopped jobs of one cluster
  * fail, those of its running jobs count: lost starts are repeated.
@@ -1476,6 +1520,8 @@ main(void)
 	test_not_sent();
 	test_failed_lists();
 	test_running_first();
+	test_backfill_apart(0);
+	test_backfill_apart(1);
 	test_damaged_cluster(500);
 	test_damaged_cluster(504); /* a proxy does not wait for so many jobs */
 	test_late_end();

@@ -153,6 +153,41 @@ test_active(void)
 	sim_end();
 }
 
+/*
+ * A backfill sends a run of months ago: the list does not begin there.  cc-backend
+ * refuses the start if the other suite has sent it.
+ */
+static void
+test_backfill_apart(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	begin();
+	sim_put(1, 1000, 1100);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.flags |= RUN_BACKFILL;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_put(2, 9000000, 0);
+	role(1, 0);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=9000000-9000000") !=
+	    NULL);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK(!role_is_passive(&sim));
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(1000);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":1,") != NULL);
+	sim_answer(REQUEST_START, 422,
+	    "{\"error\":\"a job with that jobId exists\"}");
+	CHECK_INT(sim_state(1, 1000), START_CONFLICT);
+	sim_run(SIM_MINUTE);
+	while (sim_waits(REQUEST_LIST) > 0)
+		sim_answer(REQUEST_LIST, 200,
+		    "{\"jobs\":[" SIM_JOB(1, 1000, "completed", 100) "]}");
+	CHECK_INT(sim_state(1, 1000), RUN_STATE__COUNT);
+	sim_end();
+}
+
 /* A proxy refuses each list and accepts the probe: the runs are sent. */
 static void
 test_list_refused(void)
@@ -1062,6 +1097,7 @@ main(void)
 	test_passive();
 	test_outage();
 	test_active();
+	test_backfill_apart();
 	test_rolled_back();
 	test_list_refused();
 	test_list_too_long();

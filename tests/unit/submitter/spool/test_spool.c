@@ -411,6 +411,7 @@ test_pages(void)
 	struct spool_after after = { 0 };
 	static const enum run_state states[] = { START_DUE, START_DUE_ENDED };
 	struct spool_ranges ranges;
+	struct spool_run run;
 	int64_t row, from, to;
 	int i, n, seen = 0;
 
@@ -441,11 +442,17 @@ test_pages(void)
 	CHECK_INT(to, 5002);
 	CHECK_INT(put(sp, 1001, 4000, 4100, &row), PUT_NEW);
 	CHECK_INT(spool_watermark(sp, "beta", 1), 0);
-	CHECK_INT(spool_ranges(sp, states, 2, INT64_MAX, &ranges), 0);
+	CHECK_INT(spool_ranges(sp, states, 2, INT64_MAX, 0, &ranges), 0);
 	CHECK_INT(ranges.of[0].from, 4000);
 	CHECK_INT(ranges.of[0].to, 5002);
 	CHECK_INT(ranges.of[1].to, 0);
-	CHECK_INT(spool_ranges(sp, states, 1, INT64_MAX, &ranges), 0);
+	CHECK_INT(spool_ranges(sp, states, 1, INT64_MAX, 0, &ranges), 0);
+	CHECK_INT(ranges.of[0].from, 5000);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.flags |= RUN_BACKFILL;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_ranges(sp, states, 2, INT64_MAX, RUN_BACKFILL, &ranges),
+	    0);
 	CHECK_INT(ranges.of[0].from, 5000);
 	spool_rollback(sp);
 	CHECK_INT(spool_runs(sp), 0);

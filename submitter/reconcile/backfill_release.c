@@ -185,6 +185,7 @@ struct turn {
 	struct backfill *b;
 	char cluster[CLUSTER_MAX];
 	unsigned n;
+	int beyond; /* the next rows with this due time are behind the window */
 };
 
 static int
@@ -194,8 +195,12 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 	struct backfill *b = t->b;
 	int done;
 
-	if (run->key.start > b->hi || b->n_released == RELEASED_MAX)
+	if (b->n_released == RELEASED_MAX)
 		return -1;
+	if (run->key.start > b->hi) {
+		t->beyond = 1;
+		return -1;
+	}
 	if (run->key.start < b->lo ||
 	    (window_lists(b) &&
 		strcmp(run->key.cluster, b->job_list.cluster) != 0))
@@ -216,10 +221,29 @@ release_one(struct spool *sp, struct spool_run *run, void *arg)
 	return 0;
 }
 
+/*
+ * Releases runs of the window.  The first pages may have runs of another cluster
+ * only.  Rows are in the order of their due times: held runs of earlier versions
+ * may have several.
+ */
+static void
+window_release(struct backfill *b, struct turn *t)
+{
+	struct spool_after after = { 0 };
+	int n;
+
+	do {
+		t->beyond = 0;
+		n = spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after,
+		    SPOOL_PAGE, release_one, t);
+		if (t->beyond)
+			after.start = after.id = INT64_MAX;
+	} while (t->n == 0 && (n == SPOOL_PAGE || t->beyond));
+}
+
 void
 release_some(struct backfill *b)
 {
-	struct spool_after after = { 0 };
 	struct turn t = { .b = b };
 
 	released_sweep(b);
@@ -228,11 +252,7 @@ release_some(struct backfill *b)
 		window_soon(b, TICK_MS);
 		return;
 	}
-	/* The first pages may have runs of another cluster only. */
-	while (spool_each(b->s->spool, dest_of(b), BACKFILL_HELD, &after,
-		   SPOOL_PAGE, release_one, &t) == SPOOL_PAGE &&
-	    t.n == 0)
-		continue;
+	window_release(b, &t);
 	if (t.n == 0 && b->n_released < RELEASED_MAX) {
 		b->step = BACKFILL_NEXT; /* the window is empty */
 		window_soon(b, 0);

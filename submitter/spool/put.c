@@ -127,7 +127,8 @@ run_script(struct spool_run *run, const struct job *job)
 
 /*
  * The values of a new run from its first record, and its state at each
- * destination.  keep: the run is reported.
+ * destination.  keep: the run is reported.  A held run waits for its list, and not
+ * for a script: no collector reads one for it.
  */
 static void
 run_begin(struct spool *sp, struct spool_run *run, const struct job *job,
@@ -148,7 +149,7 @@ run_begin(struct spool *sp, struct spool_run *run, const struct job *job,
 			continue;
 		run_move(sp, run, (enum dest)d,
 		    past ? RUN_EVENT_BACKFILL_RECORD : RUN_EVENT_RECORD,
-		    start_due(sp, job), NULL);
+		    past ? DUE_NOW : start_due(sp, job), NULL);
 	}
 	if ((job->flags & JOB_UNCONFIRMED) && run->end == 0) {
 		run->flags |= RUN_UNCONFIRMED;

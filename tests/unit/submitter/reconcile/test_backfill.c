@@ -366,6 +366,47 @@ test_late_record(void)
 	end();
 }
 
+/*
+ * A held run waits for no script.  One of an earlier version may do so: it is
+ * released although it is behind a later run in the order of due times.
+ */
+static void
+test_held_due(void)
+{
+	static const struct row later = { 2, 190900, 191000, 192000, 0,
+		END_COMPLETED };
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+	int64_t id;
+	int i;
+
+	begin();
+	spool_policy(sim.spool)->more_wait = SIM_MINUTE;
+	CHECK_INT(record(&row, JOB_BACKFILL | JOB_MORE, &id), PUT_NEW);
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	CHECK_INT(run.due[DEST_REST], DUE_AFTER_LIVE);
+	run.due[DEST_REST] = spool_now(sim.spool) + SIM_MINUTE;
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	CHECK_INT(record(&later, JOB_BACKFILL, &id), PUT_NEW);
+	backfill_held(sim.backfill);
+	sim_run(3000);
+	CHECK(strstr(sim_path(REQUEST_LIST), "start-time=1000-") != NULL);
+	sim_answer(REQUEST_LIST, 200, LIST(""));
+	sim_run(1000);
+	CHECK_INT(sim_state(1, 1000), START_DUE_ENDED);
+	CHECK_INT(sim_state(2, 191000), BACKFILL_HELD);
+	sim_run(SIM_MINUTE);
+	CHECK(strstr(sim_body(REQUEST_START), "\"jobId\":1,") != NULL);
+	sim_answer(REQUEST_START, 201, "{}");
+	sim_run(3000);
+	for (i = 0; i < 100 && sim_waits(REQUEST_LIST) > 0; i++) {
+		sim_answer(REQUEST_LIST, 200, LIST(""));
+		sim_run(1000);
+	}
+	CHECK_INT(sim_state(2, 191000), START_DUE_ENDED);
+	end();
+}
+
 static unsigned n_told;
 
 static void
@@ -1534,6 +1575,7 @@ main(void)
 	test_twice();
 	test_cancelled();
 	test_late_record();
+	test_held_due();
 	test_late_restart();
 	test_held_without_destination();
 	test_found_otherwise();

@@ -24,6 +24,8 @@
 #define TOMBS_MAX    20000000L
 #define GAP_MAX	     (INT64_C(1) << 20) /* rows skipped at once */
 #define COMMIT_EVERY 1000		/* rows */
+/* ms: the due time in a damaged row may be wrong */
+#define STOP_WAIT_MAX 3600000
 /* bytes of records; the log of a transaction has about this size */
 #define COMMIT_BYTES (4u << 20)
 
@@ -183,8 +185,28 @@ record_take(struct damaged_file *w, struct spool_run *run, struct writer *bytes)
 }
 
 /*
- * A new file has a new clock: runs are due now, and no time is in the future.
+ * A new file has a new clock.  Two times are no waits for another try: that of a stop
+ * by NATS that must not come soon after its start, and that of a run that a later one
+ * may replace within a day.
  */
+static int64_t
+due_repair(const struct spool_run *run, enum dest dest, int64_t now)
+{
+	int64_t due = run->due[dest], since = run->since[dest];
+
+	if (due == DUE_UNCONFIRMED)
+		return due;
+	if (run->state[dest] == KEPT_REPLACEABLE)
+		return now + DUPLICATE_SECONDS * 1000;
+	if (dest != DEST_NATS || run->state[dest] != STOP_DUE ||
+	    run->tries[dest] > 0 || since < 0 || due <= since ||
+	    due <= DUE_AFTER_LIVE || due >= DUE_LEASED)
+		return DUE_NOW;
+	return now +
+	    (due - since < STOP_WAIT_MAX ? due - since : STOP_WAIT_MAX);
+}
+
+/* Other runs are due now, and no time is in the future. */
 static void
 times_repair(struct damaged_file *w, struct spool_run *run)
 {
@@ -192,8 +214,7 @@ times_repair(struct damaged_file *w, struct spool_run *run)
 	int d;
 
 	for (d = 0; d < DEST__COUNT; d++) {
-		if (run->due[d] != DUE_UNCONFIRMED)
-			run->due[d] = DUE_NOW;
+		run->due[d] = due_repair(run, (enum dest)d, now);
 		if (run->since[d] > now)
 			run->since[d] = now;
 	}

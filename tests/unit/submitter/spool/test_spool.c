@@ -814,6 +814,66 @@ test_recovery_of_seen_runs(void)
 	file_remove();
 }
 
+/*
+ * The stop by NATS does not come sooner after its start, and a run that a later one
+ * may replace is not finished.
+ */
+static void
+test_recovery_of_times(void)
+{
+	static const struct {
+		enum dest dest;
+		enum run_state state;
+		unsigned tries;
+		int64_t wait;	   /* ms from since to due */
+		int64_t recovered; /* from the recovery to due */
+	} rows[] = {
+		{ DEST_NATS, STOP_DUE, 0, 150000, 150000 },
+		{ DEST_NATS, STOP_DUE, 0, INT64_MAX / 16, 3600000 },
+		{ DEST_NATS, STOP_DUE, 1, 150000, DUE_NOW },
+		{ DEST_NATS, STOP_DUE, 0, -150000, DUE_NOW },
+		{ DEST_NATS, START_DUE_ENDED, 0, 150000, DUE_NOW },
+		{ DEST_REST, STOP_DUE, 0, 150000, DUE_NOW },
+		{ DEST_REST, KEPT_REPLACEABLE, 0, 1000,
+		    DUPLICATE_SECONDS * 1000 },
+	};
+	const size_t n = sizeof(rows) / sizeof(rows[0]);
+	struct run_key key = { "alpha", 0, 1000 };
+	struct spool *sp = spool_begin_test(1, 1);
+	struct spool_run run;
+	int64_t row;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		CHECK_INT(put(sp, i + 1, 1000, 4000, &row), PUT_NEW);
+		CHECK_INT(spool_get(sp, row, &run), 1);
+		run.state[rows[i].dest] = rows[i].state;
+		run.tries[rows[i].dest] = rows[i].tries;
+		run.since[rows[i].dest] = 200000000;
+		run.due[rows[i].dest] = 200000000 + rows[i].wait;
+		CHECK_INT(spool_save(sp, &run), 0);
+	}
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	spool_quarantine_file(path, "a test says so");
+
+	sp = spool_begin_test(1, 1);
+	for (i = 0; i < n; i++) {
+		key.job = i + 1;
+		CHECK_INT(spool_find(sp, &key, &run), 1);
+		CHECK_INT(run.state[rows[i].dest], rows[i].state);
+		row = run.due[rows[i].dest];
+		if (rows[i].recovered != DUE_NOW)
+			row -= spool_now(sp);
+		/* The recovery took some time. */
+		CHECK(row <= rows[i].recovered &&
+		    row >= rows[i].recovered - 60000 && row >= 0);
+		CHECK(run.since[rows[i].dest] <= spool_now(sp));
+	}
+	spool_close(sp);
+	file_remove();
+}
+
 /* A page without damage also has a resource record and an update. */
 static void
 test_recovery_of_updates(void)
@@ -1902,6 +1962,7 @@ main(void)
 	test_salvage();
 	test_recovery_in_parts();
 	test_recovery_of_seen_runs();
+	test_recovery_of_times();
 	test_recovery_of_updates();
 	test_recovery_of_watermark();
 	test_recovery_of_good_watermark();

@@ -37,6 +37,7 @@ enum conf_effect {
 };
 
 #define CONF_CLUSTERS_MAX 256 /* clusters of a centre; see conf_keys.h */
+#define CONF_CPU_MAP_MAX  256 /* patterns: each is tried on every new host */
 
 struct conf_rule {
 	const char *name;

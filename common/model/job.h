@@ -18,6 +18,7 @@
 #define HOST_MAX    256		/* bytes with the NUL: a DNS name */
 #define HOSTS_MAX   100000	/* hosts of one run */
 #define RANGES_MAX  4096	/* ranges of threads on one host */
+#define THREADS_MAX 16384	/* of one host; more than any machine has */
 #define ACCELS_MAX  1024	/* devices of one run on one host */
 #define ACCEL_MAX   64		/* bytes with the NUL: "00000000:C1:00.0" */
 #define TEXT_MAX    (64 * 1024) /* bytes: names, slurmInfo */

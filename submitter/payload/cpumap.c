@@ -112,10 +112,10 @@ rules_read(struct cpumap *m, json_t *root, char *reason, size_t size)
 	json_t *value;
 
 	if (!json_is_object(root) ||
-	    json_object_size(root) > CPUMAP_RULES_MAX) {
+	    json_object_size(root) > CONF_CPU_MAP_MAX) {
 		snprintf(reason, size,
 		    "cpuMap is not an object of at most %d patterns",
-		    CPUMAP_RULES_MAX);
+		    CONF_CPU_MAP_MAX);
 		return -1;
 	}
 	m->rules = calloc(json_object_size(root) + 1, sizeof(*m->rules));

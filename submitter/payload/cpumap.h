@@ -4,7 +4,8 @@
  * in cc-backend is missing or wrong.  A JSON object from host pattern to order.
  * The pattern is a regular expression; the first match counts.  The order is
  * "block" (Slurm's abstract ids are the OS ids), "interleaved" (the OS ids of a
- * core differ by the number of cores) or a list of OS ids by abstract id.
+ * core differ by the number of cores) or a list of OS ids by abstract id.  It has at
+ * most CONF_CPU_MAP_MAX patterns, a list at most THREADS_MAX ids.
  */
 #ifndef SUBMITTER_PAYLOAD_CPUMAP_H
 #define SUBMITTER_PAYLOAD_CPUMAP_H
@@ -12,9 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/model/conf.h"
 #include "common/model/job.h"
-
-#define CPUMAP_RULES_MAX 256 /* patterns; a host is matched against each */
 
 struct cpumap;
 

@@ -14,9 +14,6 @@
 struct topology;
 struct cpumap;
 
-/* Threads of one host; more than any machine has. */
-#define THREADS_MAX 16384
-
 /* A list of thread ids; its memory is used again. */
 struct thread_ids {
 	uint32_t *ids; /* owned */

@@ -13,10 +13,10 @@
 #include "common/model/job.h"
 #include "supervisor/config/config_file.h"
 
-#define ENTRIES_MAX  16384 /* each is tried on every new host */
-#define THREADS_MAX  65536 /* of one host, and their numbers */
-#define RULES_MAX    64	   /* each is tried on every new run */
-#define TAG_TEXT_MAX 255   /* bytes: cc-backend's columns have as many */
+#define GPU_RULES_MAX  16384 /* each is tried on every new host */
+#define THREAD_IDS_MAX 65536 /* the ids of a host may have gaps */
+#define RULES_MAX      64    /* each is tried on every new run */
+#define TAG_TEXT_MAX   255   /* bytes: cc-backend's columns have as many */
 
 /* DOMAIN:BUS:DEVICE.FUNCTION in hexadecimal, as nvidia-smi and lspci write it. */
 static int
@@ -128,7 +128,7 @@ static void
 check_cpus(struct conf_parse *p, const char *name, const char *pattern,
     const json_t *value)
 {
-	char shown[CONF_VALUE_TEXT_MAX], seen[THREADS_MAX / 8];
+	char shown[CONF_VALUE_TEXT_MAX], seen[THREAD_IDS_MAX / 8];
 	json_int_t id;
 	size_t i;
 
@@ -139,20 +139,20 @@ check_cpus(struct conf_parse *p, const char *name, const char *pattern,
 	if (!json_is_array(value) || json_array_size(value) == 0 ||
 	    json_array_size(value) > THREADS_MAX) {
 		conf_error(p, name, pattern,
-		    "must be \"block\", \"interleaved\" or a list of thread "
-		    "ids, is %s",
-		    conf_value_text(value, shown, sizeof(shown)));
+		    "must be \"block\", \"interleaved\" or a list of at most "
+		    "%d thread ids, is %s",
+		    THREADS_MAX, conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
 	memset(seen, 0, sizeof(seen));
 	for (i = 0; i < json_array_size(value); i++) {
 		id = json_integer_value(json_array_get(value, i));
 		if (!json_is_integer(json_array_get(value, i)) || id < 0 ||
-		    id >= THREADS_MAX) {
+		    id >= THREAD_IDS_MAX) {
 			conf_error(p, name, pattern,
 			    "thread %zu must be a whole number from 0 to %d, "
 			    "is %s",
-			    i, THREADS_MAX - 1,
+			    i, THREAD_IDS_MAX - 1,
 			    conf_value_text(json_array_get(value, i), shown,
 				sizeof(shown)));
 			return;
@@ -340,6 +340,15 @@ check_tags(struct conf_parse *p, const char *name, json_t *value)
 	}
 }
 
+/* The limits of the process that reads the value. */
+static int
+entries_max(enum conf_key key)
+{
+	return key == CONF_CPU_MAP    ? CONF_CPU_MAP_MAX :
+	    key == CONF_CLUSTER_NAMES ? CONF_CLUSTERS_MAX :
+					GPU_RULES_MAX;
+}
+
 void
 conf_check_object(struct conf_parse *p, enum conf_key key, const char *name,
     json_t *value)
@@ -357,9 +366,9 @@ conf_check_object(struct conf_parse *p, enum conf_key key, const char *name,
 		    conf_value_text(value, shown, sizeof(shown)));
 		return;
 	}
-	if (json_object_size(value) > ENTRIES_MAX) {
+	if (json_object_size(value) > (size_t)entries_max(key)) {
 		conf_error(p, name, NULL, "must have at most %d entries",
-		    ENTRIES_MAX);
+		    entries_max(key));
 		return;
 	}
 	json_object_foreach(value, inner, v)

@@ -14,6 +14,7 @@
 
 #include "common/ipc/channel.h"
 #include "common/log.h"
+#include "common/model/job.h"
 #include "supervisor/config/config_file.h"
 #include "tests/unit/check.h"
 
@@ -975,6 +976,58 @@ test_heavy(void)
 	free(text);
 }
 
+/* A list of n thread ids, or n entries of an object. */
+static char *
+many_write(const char *key, int list, int n)
+{
+	size_t size = (size_t)n * 32 + 512, at;
+	char *text = malloc(size);
+	int i;
+
+	CHECK(text != NULL);
+	at = (size_t)snprintf(text, size, "%s, \"%s\": {%s", MINIMAL, key,
+	    list ? " \"n\": [" : "");
+	for (i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, size - at,
+		    list ? "%s%d" : "%s\"n%d\": \"block%d\"", i > 0 ? "," : "",
+		    i, i);
+	snprintf(text + at, size - at, "%s} }", list ? "]" : "");
+	return text;
+}
+
+/* The process that reads the value refuses more: it is refused before. */
+static void
+test_object_limits(void)
+{
+	static const struct {
+		const char *key, *wrong;
+		int list, max;
+	} limits[] = {
+		{ "cpuMap", "a list of at most 16384 thread ids", 1,
+		    THREADS_MAX },
+		{ "cpuMap", "cpuMap: must have at most 256 entries", 0,
+		    CONF_CPU_MAP_MAX },
+		{ "clusterNames", "clusterNames: must have at most 256 entries",
+		    0, CONF_CLUSTERS_MAX },
+	};
+	struct outcome o;
+	char *text;
+	size_t i;
+	int more;
+
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		for (more = 0; more < 2; more++) {
+			text = many_write(limits[i].key, limits[i].list,
+			    limits[i].max + more);
+			write_file(file, text, strlen(text), 0600);
+			run(&o, file, 1);
+			CHECK_INT(strstr(o.reason, limits[i].wrong) != NULL,
+			    more);
+			forget(&o);
+			free(text);
+		}
+}
+
 static void
 test_address(void)
 {
@@ -1315,6 +1368,7 @@ main(void)
 	test_fan_in();
 	test_credential();
 	test_heavy();
+	test_object_limits();
 	test_address();
 	remove_files();
 	return check_done();

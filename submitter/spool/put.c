@@ -161,6 +161,25 @@ run_begin(struct spool *sp, struct spool_run *run, const struct job *job,
 }
 
 /*
+ * The record that is stored, after all its changes.  Nothing else of the run is
+ * stored before: a record that is too long must not fail the transaction, because
+ * the same message would come again without end.  PUT_NEW when it can be stored.
+ */
+static enum spool_put
+record_fit(struct spool *sp, struct job *job)
+{
+	int rc = spool_record_fit(sp, job);
+
+	return rc == -1 ? PUT_ERROR : rc == 1 ? PUT_REFUSED : PUT_NEW;
+}
+
+static int
+record_fitted_write(struct spool *sp, int64_t id)
+{
+	return spool_record_set(sp, id, sp->record.buf, sp->record.len);
+}
+
+/*
  * restored: the run is done here, and a list of cc-backend's jobs tells whether
  * cc-backend lacks it.
  */
@@ -169,6 +188,7 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
     int64_t *id)
 {
 	struct spool_run run;
+	enum spool_put rc;
 	int keep = !(job->flags & JOB_OPTED_OUT) && !spool_is_false_start(job);
 
 	memset(&run, 0, sizeof(run));
@@ -177,6 +197,9 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 	run.cluster = spool_cluster_id(sp, job->key.cluster, 1);
 	if (run.cluster == -1)
 		return sp->broken ? PUT_ERROR : PUT_REFUSED;
+	spool_revision(sp, job);
+	if ((rc = record_fit(sp, job)) != PUT_NEW)
+		return rc;
 	run_begin(sp, &run, job, only_dest(sp, job, restored), keep);
 	if ((!(run.flags & RUN_BACKFILL) &&
 		(spool_supersede(sp, &run) == -1 ||
@@ -188,8 +211,7 @@ put_new(struct spool *sp, struct job *job, int64_t alias, int restored,
 		*id = 0;
 		return finish_unsent(sp, &run, job) == -1 ? PUT_ERROR : PUT_NEW;
 	}
-	spool_revision(sp, job);
-	if (spool_record_write(sp, run.id, job) == -1)
+	if (record_fitted_write(sp, run.id) == -1)
 		return PUT_ERROR;
 	/* A later run of the job came first and was refused, or waits. */
 	if (spool_superseded_by_later(sp, &run) == -1)
@@ -480,7 +502,7 @@ merged_write(struct spool *sp, struct spool_run *run, const struct job *job,
 	if (!had_script && job->script != NULL && is_script_due(sp, run) &&
 	    script_update(sp, &run->key, job->script) == -1)
 		return -1;
-	return spool_record_write(sp, run->id, job);
+	return record_fitted_write(sp, run->id);
 }
 
 /*
@@ -527,6 +549,24 @@ merged_release(struct spool *sp, const struct spool_run *run,
 	return 0;
 }
 
+/* before: the row as it was; job: the merged record. */
+static enum spool_put
+merged_store(struct spool *sp, struct spool_run *run,
+    const struct spool_run *before, const struct job *job, int had_script)
+{
+	if (merged_write(sp, run, job, had_script) == -1)
+		return PUT_ERROR;
+	if (spool_is_requeued_early(job))
+		run->flags |= RUN_REQUEUED_EARLY;
+	if (!(run->flags & RUN_KEY_FIXED) && spool_is_false_start(job))
+		return put_false_start(sp, run, job);
+	return merged_order(sp, run, before) == 0 && spool_save(sp, run) == 0 &&
+		merged_release(sp, run, before) == 0 &&
+		spool_superseded_by_later(sp, run) == 0 ?
+	    PUT_MERGED :
+	    PUT_ERROR;
+}
+
 static enum spool_put
 put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 {
@@ -555,23 +595,16 @@ put_merge(struct spool *sp, struct spool_run *run, struct job *job)
 		rc = PUT_KNOWN;
 		goto done;
 	}
+	if (changed)
+		spool_revision(sp, &old);
+	if ((rc = record_fit(sp, &old)) != PUT_NEW)
+		goto done;
 	run_found(run, &old);
 	run_script(run, &old);
 	states_merged(sp, run, &old, had_end, live);
-	if (changed) {
-		spool_revision(sp, &old);
+	if (changed)
 		publish_again(sp, run);
-	}
-	if (merged_write(sp, run, &old, had_script) == -1)
-		goto done;
-	if (spool_is_requeued_early(&old))
-		run->flags |= RUN_REQUEUED_EARLY;
-	if (!(run->flags & RUN_KEY_FIXED) && spool_is_false_start(&old))
-		rc = put_false_start(sp, run, &old);
-	else if (merged_order(sp, run, &before) == 0 &&
-	    spool_save(sp, run) == 0 && merged_release(sp, run, &before) == 0 &&
-	    spool_superseded_by_later(sp, run) == 0)
-		rc = PUT_MERGED;
+	rc = merged_store(sp, run, &before, &old, had_script);
 done:
 	job_clear(&old);
 	return rc;

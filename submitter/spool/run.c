@@ -8,9 +8,13 @@
 #include <string.h>
 
 #include "common/hash.h"
+#include "common/log.h"
+#include "common/model/msg.h"
 #include "common/worker/inflight.h"
 #include "submitter/spool/spool_private.h"
 #include "submitter/spool/transition.h"
+
+static struct log_limit said_long;
 
 /*
  * The column denials: the lower 32 bits are the number of answers that count, and
@@ -331,12 +335,40 @@ spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n)
 	    VALUES(INT(id), BLOB(p, n), INT(spool_sum(p, n))));
 }
 
-int
-spool_record_write(struct spool *sp, int64_t id, const struct job *job)
+static int
+record_encode(struct spool *sp, const struct job *job)
 {
 	wr_reset(&sp->record);
 	job_write(&sp->record, job);
-	if (wr_end(&sp->record) == -1)
+	return wr_end(&sp->record);
+}
+
+int
+spool_record_fit(struct spool *sp, struct job *job)
+{
+	int rc = record_encode(sp, job);
+
+	if (rc == 0)
+		return 0;
+	if (!wr_no_memory(&sp->record) && job->script != NULL) {
+		free(job->script);
+		job->script = NULL;
+		rc = record_encode(sp, job);
+	}
+	if (wr_no_memory(&sp->record))
+		return -1;
+	log_limited(&said_long, log_warnx,
+	    "%s: a record is longer than %u bytes with what the spool has of "
+	    "the run: %s",
+	    run_key_text(&job->key), MSG_PAYLOAD_MAX,
+	    rc == 0 ? "its script is left out" : "the record is dropped");
+	return rc == 0 ? 0 : 1;
+}
+
+int
+spool_record_write(struct spool *sp, int64_t id, const struct job *job)
+{
+	if (record_encode(sp, job) == -1)
 		return -1;
 	return spool_record_set(sp, id, sp->record.buf, sp->record.len);
 }

@@ -178,7 +178,7 @@ enum spool_put {
 	 * the backfill releases it
 	 */
 	PUT_HELD,
-	PUT_REFUSED,  /* the record has no valid run */
+	PUT_REFUSED,  /* it has no valid run, or is too long when merged */
 	PUT_NO_SHARE, /* the share for resource records is full */
 	PUT_ERROR     /* the disk; nothing of the transaction is durable */
 };

@@ -360,6 +360,12 @@ void spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run);
 uint64_t spool_sum(const void *p, size_t n);
 /* Writes the record; 0 or -1. */
 int spool_record_write(struct spool *sp, int64_t id, const struct job *job);
+/*
+ * Encodes a record into sp->record.  Two valid records may merge into one that is
+ * longer than MSG_PAYLOAD_MAX: such a record loses its script.  0, 1 when it is
+ * still too long, or -1 when out of memory.
+ */
+int spool_record_fit(struct spool *sp, struct job *job);
 int spool_record_set(struct spool *sp, int64_t id, const void *p, size_t n);
 /* Inserts the row (cluster and key set); 0 or -1. */
 int spool_add(struct spool *sp, struct spool_run *run);

@@ -649,6 +649,78 @@ files_like(const char *tail)
 	return n;
 }
 
+/* Hosts whose record has about n bytes. */
+static void
+hosts_add(struct job *job, size_t n)
+{
+	char name[HOST_MAX];
+	unsigned i;
+
+	memset(name, 'h', sizeof(name));
+	for (i = 0; i < n / (4 + 255 + 14); i++) {
+		snprintf(name + 249, 7, "%06u", i);
+		CHECK(job_add_host(job, name) != NULL);
+	}
+	job->flags |= JOB_HAS_THREADS;
+}
+
+static char *
+text_of(size_t n)
+{
+	char *text = malloc(n + 1);
+
+	CHECK(text != NULL);
+	memset(text, 't', n);
+	text[n] = '\0';
+	return text;
+}
+
+/*
+ * Two valid records that are too long as one: the script is left out.  Without the
+ * script, too, the second one is refused and the stored one stays.  The transaction
+ * does not fail: the message would come again without end.
+ */
+static void
+test_too_long(void)
+{
+	struct spool *sp = spool_begin_test(1, 0);
+	size_t most = MSG_PAYLOAD_MAX;
+	struct spool_run run;
+	struct job job;
+	int64_t row, id;
+	int too_long;
+
+	for (too_long = 0; too_long < 2; too_long++) {
+		job_make(&job, 1 + (uint64_t)too_long, 1000, 0);
+		hosts_add(&job, most - (too_long ? 1 << 16 : 1 << 20));
+		CHECK_INT(spool_put(sp, &job, &row), PUT_NEW);
+		job_clear(&job);
+
+		job_make(&job, 1 + (uint64_t)too_long, 1000, 4000);
+		job.script = text_of(SCRIPT_MAX - 1);
+		job.name = text_of(TEXT_MAX - 1);
+		job.account = text_of(TEXT_MAX - 1);
+		CHECK_INT(spool_put(sp, &job, &id),
+		    too_long ? PUT_REFUSED : PUT_MERGED);
+		CHECK_INT(id, row);
+		job_clear(&job);
+		CHECK(!sp->broken);
+		CHECK_INT(spool_get(sp, row, &run), 1);
+		CHECK_INT(run.end, too_long ? 0 : 4000);
+		CHECK_INT(run.state[DEST_REST],
+		    too_long ? START_DUE : START_DUE_ENDED);
+		job_init(&job);
+		CHECK_INT(spool_record(sp, row, &job), 0);
+		CHECK_INT(job.end, too_long ? 0 : 4000);
+		CHECK_INT(job.name != NULL, !too_long);
+		CHECK(job.script == NULL);
+		job_clear(&job);
+	}
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	file_remove();
+}
+
 /* Without space for all runs the damaged file stays, and is read again. */
 static void
 test_recovery_in_parts(void)
@@ -1959,6 +2031,7 @@ main(void)
 	test_full();
 	test_limit();
 	test_damage();
+	test_too_long();
 	test_salvage();
 	test_recovery_in_parts();
 	test_recovery_of_seen_runs();

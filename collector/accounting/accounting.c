@@ -53,6 +53,12 @@ acct_column_missing(struct accounting *l, const struct command_end *end)
 	return 1;
 }
 
+int
+acct_may_be_size(enum command_outcome outcome)
+{
+	return outcome != COMMAND_SPAWN && outcome != COMMAND_STALE;
+}
+
 /* What finds no room in the outbox waits for the next call. */
 void
 acct_backfill_answer(struct accounting *l)

@@ -146,6 +146,11 @@ int acct_question_feed(const char *p, size_t n, void *arg);
  * without this column.
  */
 int acct_column_missing(struct accounting *l, const struct command_end *end);
+/*
+ * May a query that failed be answered when it asks for less?  Not when the reason is
+ * on this machine: the command did not start, or its files were replaced.
+ */
+int acct_may_be_size(enum command_outcome outcome);
 /* Sends the watermark that was earned, unless a row waits. */
 void acct_watermark(struct accounting *l);
 /* Sends the watermarks of backfills that are due. */

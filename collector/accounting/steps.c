@@ -161,15 +161,15 @@ steps_purged(struct accounting *l)
 	}
 }
 
-/* Seconds until the next query after an answer that is late or lacks a run */
+/* Seconds until the next query after a failure, or an answer that lacks a run */
 #define UNSHOWN_WAIT_S 60
 
 /*
- * Notes whether the answer lacks runs; late: there was no answer in time.  After a
+ * Notes whether the answer lacks runs; failed: there was no answer.  After a
  * long time they count as runs that ran: nothing proves that they did not.
  */
 static void
-steps_unshown(struct accounting *l, int late)
+steps_unshown(struct accounting *l, int failed)
 {
 	const struct job_snapshot *lacks = NULL;
 	unsigned i;
@@ -185,7 +185,7 @@ steps_unshown(struct accounting *l, int late)
 		l->steps_missed_at = now_s();
 	l->steps_next = now_s() + UNSHOWN_WAIT_S;
 	if (now_s() - l->steps_missed_at < LOST_AFTER_S) {
-		if (late)
+		if (failed)
 			return;
 		log_limited(&l->unshown_log, log_notice,
 		    "accounting's answer lacks %s, which an earlier answer had: "
@@ -280,13 +280,13 @@ rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
  * not take.
  */
 static void
-steps_answered(struct accounting *l, int late)
+steps_answered(struct accounting *l, int failed)
 {
 	struct job_snapshot *done[STEP_ROWS_MAX], *s;
 	unsigned i, n = 0, kept = 0;
 	int full = 0;
 
-	steps_unshown(l, late);
+	steps_unshown(l, failed);
 	for (i = 0; i < l->n_step_rows; i++) {
 		s = l->step_rows[i];
 		if (i < l->n_step_asked && s->ran != RAN_UNKNOWN && !full &&
@@ -307,33 +307,28 @@ steps_answered(struct accounting *l, int late)
 }
 
 /*
- * slurmdbd may need too long for the steps of so many runs, or of one run that has
- * very many steps.  Other queries come before the next one, which has half of the
- * rows, and after an answer in time twice as many.
+ * sacct may be unable to read the steps of so many runs, or of one run that has very
+ * many steps: slurmdbd needs too long or limits the size of an answer, or sacct lacks
+ * memory.  Other queries come before the next one, which has half of the rows, and
+ * after an answer twice as many.  A single run is blamed only if slurmdbd answered the
+ * query before: an outage proves nothing about the run.
  */
-static void
-steps_late(struct accounting *l)
-{
-	unsigned n = l->n_step_asked;
-
-	/* Without room for more rows, a query for a range makes no progress. */
-	if (l->n_step_rows < STEP_ROWS_MAX)
-		l->steps_next = now_s() + UNSHOWN_WAIT_S;
-	if (n > 1)
-		l->steps_most = n / 2;
-	else
-		steps_answered(l, 1);
-}
-
 static void
 steps_failed(struct accounting *l, enum command_outcome outcome)
 {
-	unsigned i;
+	unsigned i, n = l->n_step_asked;
 
-	for (i = 0; i < l->n_step_asked; i++)
+	for (i = 0; i < n; i++)
 		l->step_rows[i]->ran = RAN_UNKNOWN;
-	if (outcome == COMMAND_TIMEOUT || outcome == COMMAND_TOO_LONG)
-		steps_late(l);
+	/* Without room for more rows, a query for a range makes no progress. */
+	if (l->n_step_rows < STEP_ROWS_MAX || n == 1)
+		l->steps_next = now_s() + UNSHOWN_WAIT_S;
+	if (acct_may_be_size(outcome)) {
+		if (n > 1)
+			l->steps_most = n / 2;
+		else if (l->c->dbd.fails <= 1)
+			steps_answered(l, 1);
+	}
 	l->n_step_asked = 0;
 }
 

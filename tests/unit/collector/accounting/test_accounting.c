@@ -1458,7 +1458,7 @@ test_steps(void)
 			  "ExitCode -j 10") != NULL);
 		sim_answer_failed("sacct", "", "Connection refused");
 		CHECK_STR(sim_said(), "");
-		sim_pass(2);
+		sim_pass(60);
 		acct_kick(acct);
 		snprintf(text, sizeof(text), "%s%s||||%lld||||%lld||||%s\n",
 		    stepless(10, 1, 100, 105), steps[i].step,
@@ -1908,15 +1908,15 @@ test_steps_hidden(void)
 }
 
 /*
- * Job 10 has so many steps that slurmdbd never answers in time.  Other queries
- * continue, also those for the steps of other jobs; after an hour the run
- * counts as one that ran.
+ * Job 10 has so many steps that slurmdbd never answers in time, or sacct fails each
+ * time.  Other queries continue, also those for the steps of other jobs; after an
+ * hour the run counts as one that ran.
  */
 static void
-test_steps_late(void)
+steps_unread_test(int late)
 {
-	char said[4096] = "";
-	unsigned i, late = 0, ranges = 0;
+	char said[8192] = "";
+	unsigned i, failed = 0, ranges = 0, ids = 0;
 	size_t len;
 
 	begin();
@@ -1926,14 +1926,21 @@ test_steps_late(void)
 		""));
 	for (i = 0; i < 400; i++) {
 		if (strstr(sim_args("sacct"), "ExitCode -j 10") != NULL) {
-			sim_pass(120);
-			sim_answer_late("sacct");
-			late++;
+			failed++;
+			if (late) {
+				sim_pass(120);
+				sim_answer_late("sacct");
+			} else
+				sim_answer_failed("sacct", "",
+				    "Query result exceeds size limit");
 		} else if (strstr(sim_args("sacct"), "ExitCode -j 11") != NULL)
 			sim_answer("sacct", stepless(11, 1, 100, 105));
 		else if (strcmp(sim_asked(), "sacctmgr") == 0)
 			sim_answer("sacctmgr", SIM_USER "|Operator\n");
-		else if (*sim_asked() != '\0') {
+		else if (strstr(sim_args("sacct"), "-j 30") != NULL) {
+			sim_answer("sacct", "");
+			ids++;
+		} else if (*sim_asked() != '\0') {
 			sim_answer("sacct", ROW(20, "COMPLETED", 100, 200));
 			ranges++;
 		}
@@ -1941,14 +1948,52 @@ test_steps_late(void)
 		snprintf(said + len, sizeof(said) - len, "%s\n", sim_said());
 		sim_pass(15);
 		drained(slurm_now(c) - SIM_EPOCH);
+		if (i % 40 == 0)
+			(void)idmap_put(&c->work.accounting, 30, NULL);
 		acct_poll(acct, 0);
 	}
-	CHECK(late > 2 && late < 60);
+	CHECK(failed > 2 && failed < 80);
 	CHECK(ranges > 20);
+	CHECK_INT(ids, 10);
 	CHECK(strstr(said, "end 20/100-200 completed") != NULL);
 	CHECK(strstr(said, "end 10/100-105 requeued\n") != NULL);
 	CHECK(strstr(said, "end 11/100-105 requeued never-ran") != NULL);
 	CHECK(strstr(said, "watermark") != NULL);
+}
+
+static void
+test_steps_unread(void)
+{
+	steps_unread_test(1);
+	steps_unread_test(0);
+}
+
+/*
+ * slurmdbd answers nothing for three hours: the run is not blamed, and its steps are
+ * read afterwards.
+ */
+static void
+test_steps_outage(void)
+{
+	unsigned i;
+
+	begin();
+	acct_poll(acct, 0);
+	sim_answer("sacct", ROW(10, "REQUEUED", 100, 105));
+	for (i = 0; i < 180; i++) {
+		if (*sim_asked() != '\0')
+			sim_answer_failed("sacct", "", "Connection refused");
+		next_poll();
+	}
+	for (i = 0; i < 5; i++) {
+		if (strstr(sim_args("sacct"), "ExitCode -j 10") != NULL)
+			break;
+		CHECK_STR(sim_said(), "");
+		sim_answer("sacct", "");
+		next_poll();
+	}
+	sim_answer("sacct", stepless(10, 1, 100, 105));
+	CHECK(strstr(sim_said(), "end 10/100-105 requeued never-ran") != NULL);
 }
 
 /* The submitter looks up runs 10/100 and 12/start, as lookup 7. */
@@ -2486,7 +2531,8 @@ main(void)
 	test_steps_full_waits();
 	test_steps_unsent();
 	test_steps_hidden();
-	test_steps_late();
+	test_steps_unread();
+	test_steps_outage();
 	test_ids_late();
 	test_ids_always();
 	test_ids_pause();

@@ -109,6 +109,11 @@ struct accounting {
 	unsigned n_step_asked; /* rows in the query under way */
 	unsigned steps_most;   /* rows in the next query; 0 = all */
 	/*
+	 * jobs whose steps alone could not be read: monotonic s of the first time
+	 */
+	struct idmap steps_unread;
+	int unread_turn; /* the next query is for one of them */
+	/*
 	 * monotonic s: an answer lacked runs that wait for their steps (0 = the
 	 * last answer had all); no query for steps before the other time
 	 */

@@ -165,11 +165,11 @@ steps_purged(struct accounting *l)
 #define UNSHOWN_WAIT_S 60
 
 /*
- * Notes whether the answer lacks runs; failed: there was no answer.  After a
- * long time they count as runs that ran: nothing proves that they did not.
+ * Notes whether the answer lacks runs.  After a long time they count as runs that
+ * ran: nothing proves that they did not.
  */
 static void
-steps_unshown(struct accounting *l, int failed)
+steps_unshown(struct accounting *l)
 {
 	const struct job_snapshot *lacks = NULL;
 	unsigned i;
@@ -185,8 +185,6 @@ steps_unshown(struct accounting *l, int failed)
 		l->steps_missed_at = now_s();
 	l->steps_next = now_s() + UNSHOWN_WAIT_S;
 	if (now_s() - l->steps_missed_at < LOST_AFTER_S) {
-		if (failed)
-			return;
 		log_limited(&l->unshown_log, log_notice,
 		    "accounting's answer lacks %s, which an earlier answer had: "
 		    "its steps are read later",
@@ -274,22 +272,20 @@ rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
 }
 
 /*
- * Sends the rows of the query.  A row that the answer lacks waits for the next
- * query, and so do the later rows of its job: the runs of a job are sent in their
- * order.  All rows wait from the first one on that the queue to the submitter did
+ * Sends the decided rows.  A row that the answer lacks waits for the next query, and
+ * so do the later rows of its job: the runs of a job are sent in their order.  All rows wait from the first one on that the queue to the submitter did
  * not take.
  */
 static void
-steps_answered(struct accounting *l, int failed)
+rows_send(struct accounting *l)
 {
 	struct job_snapshot *done[STEP_ROWS_MAX], *s;
 	unsigned i, n = 0, kept = 0;
 	int full = 0;
 
-	steps_unshown(l, failed);
 	for (i = 0; i < l->n_step_rows; i++) {
 		s = l->step_rows[i];
-		if (i < l->n_step_asked && s->ran != RAN_UNKNOWN && !full &&
+		if (s->ran != RAN_UNKNOWN && !full &&
 		    !has_row(l, kept, s->job.key.job)) {
 			full = step_row_send(l, s) == -1;
 			if (!full) {
@@ -307,29 +303,134 @@ steps_answered(struct accounting *l, int failed)
 }
 
 /*
- * sacct may be unable to read the steps of so many runs, or of one run that has very
+ * The rows of these jobs become the first ones, or else the last ones.  Returns the
+ * number of rows of the first group.
+ */
+static unsigned
+rows_order(struct accounting *l, const struct idmap *jobs, int first)
+{
+	struct job_snapshot *rest[STEP_ROWS_MAX], *s;
+	unsigned i, n = 0, n_rest = 0;
+
+	for (i = 0; i < l->n_step_rows; i++) {
+		s = l->step_rows[i];
+		if ((idmap_get(jobs, s->job.key.job) != NULL) == first)
+			l->step_rows[n++] = s;
+		else
+			rest[n_rest++] = s;
+	}
+	for (i = 0; i < n_rest; i++)
+		l->step_rows[n + i] = rest[i];
+	return n;
+}
+
+/* Are all rows of the query of one job? */
+static int
+is_one_job(const struct accounting *l)
+{
+	unsigned i;
+
+	for (i = 1; i < l->n_step_asked; i++)
+		if (l->step_rows[i]->job.key.job !=
+		    l->step_rows[0]->job.key.job)
+			return 0;
+	return 1;
+}
+
+/* Jobs whose steps cannot be read.  After more of them each has a new hour. */
+#define UNREAD_MAX 256
+
+/*
+ * Notes that the steps of the job could not be read.  Returns 1 when this is so for
+ * a long time.  An outage is no reason, so the query before must have been answered.
+ */
+static int
+is_unreadable(struct accounting *l, uint64_t job)
+{
+	uint32_t now = (uint32_t)now_s(), *since;
+	int added;
+
+	if (l->c->dbd.fails > 1)
+		return 0;
+	if (l->steps_unread.n == UNREAD_MAX &&
+	    idmap_get(&l->steps_unread, job) == NULL)
+		idmap_clear(&l->steps_unread);
+	since = idmap_put(&l->steps_unread, job, &added);
+	if (since == NULL)
+		return 0;
+	if (added)
+		*since = now;
+	return now - *since >= LOST_AFTER_S;
+}
+
+/*
+ * The query for the steps of one job failed.  After an hour all its runs count as runs
+ * that ran, also those that follow while no query for the job is answered.
+ */
+static void
+job_failed(struct accounting *l)
+{
+	uint64_t job = l->step_rows[0]->job.key.job;
+	struct idmap jobs = { 0 };
+	unsigned i;
+
+	if (is_unreadable(l, job)) {
+		log_notice(
+		    "%s: sacct cannot read the steps of the job: the run "
+		    "counts as a run that was executed",
+		    cluster_run_text(l->c, job,
+			l->step_rows[0]->job.key.start));
+		for (i = 0; i < l->n_step_rows; i++)
+			if (l->step_rows[i]->job.key.job == job)
+				l->step_rows[i]->ran = RAN_YES;
+		rows_send(l);
+		return;
+	}
+	(void)idmap_put(&jobs, job, NULL);
+	(void)rows_order(l, &jobs, 0);
+	idmap_clear(&jobs);
+}
+
+/*
+ * sacct may be unable to read the steps of so many runs, or of one job that has very
  * many steps: slurmdbd needs too long or limits the size of an answer, or sacct lacks
  * memory.  Other queries come before the next one, which has half of the rows, and
- * after an answer twice as many.  A single run is blamed only if slurmdbd answered the
- * query before: an outage proves nothing about the run.
+ * after an answer twice as many.
  */
 static void
 steps_failed(struct accounting *l, enum command_outcome outcome)
 {
 	unsigned i, n = l->n_step_asked;
+	int one = is_one_job(l);
 
 	for (i = 0; i < n; i++)
 		l->step_rows[i]->ran = RAN_UNKNOWN;
 	/* Without room for more rows, a query for a range makes no progress. */
-	if (l->n_step_rows < STEP_ROWS_MAX || n == 1)
+	if (l->n_step_rows < STEP_ROWS_MAX || one)
 		l->steps_next = now_s() + UNSHOWN_WAIT_S;
 	if (acct_may_be_size(outcome)) {
-		if (n > 1)
+		if (one)
+			job_failed(l);
+		else
 			l->steps_most = n / 2;
-		else if (l->c->dbd.fails <= 1)
-			steps_answered(l, 1);
 	}
 	l->n_step_asked = 0;
+}
+
+/* The answer is complete. */
+static void
+steps_answered(struct accounting *l)
+{
+	unsigned i;
+
+	l->steps_most *= 2;
+	if (l->steps_most >= STEP_ROWS_MAX)
+		l->steps_most = 0;
+	for (i = 0; i < l->n_step_asked; i++)
+		idmap_remove(&l->steps_unread, l->step_rows[i]->job.key.job);
+	steps_purged(l);
+	steps_unshown(l);
+	rows_send(l);
 }
 
 static void
@@ -339,11 +440,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 
 	if (complete) {
 		health_good(&l->c->dbd);
-		l->steps_most *= 2;
-		if (l->steps_most >= STEP_ROWS_MAX)
-			l->steps_most = 0;
-		steps_purged(l);
-		steps_answered(l, 0);
+		steps_answered(l);
 	} else {
 		query_failed(l->c, &l->c->dbd, "sacct", end);
 		steps_failed(l, end->outcome);
@@ -358,15 +455,38 @@ static const struct query_type step_query = {
 	.on_end = on_end,
 };
 
+/*
+ * Returns the number of rows of the next query; these become the first ones.  A job
+ * whose steps could not be read is queried alone, and every second time at most, so
+ * that other jobs do not wait for it.
+ */
+static unsigned
+rows_choose(struct accounting *l)
+{
+	unsigned n = rows_order(l, &l->steps_unread, 0), most = l->steps_most;
+	uint64_t job;
+
+	if (n < l->n_step_rows && (n == 0 || l->unread_turn)) {
+		l->unread_turn = 0;
+		most = rows_order(l, &l->steps_unread, 1);
+		job = l->step_rows[0]->job.key.job;
+		for (n = 1; n < most; n++)
+			if (l->step_rows[n]->job.key.job != job)
+				break;
+		return n;
+	}
+	l->unread_turn = 1;
+	return most != 0 && n > most ? most : n;
+}
+
 int
 steps_query(struct accounting *l)
 {
-	unsigned i, n = l->n_step_rows;
+	unsigned i, n;
 
-	if (n == 0 || now_s() < l->steps_next)
+	if (l->n_step_rows == 0 || now_s() < l->steps_next)
 		return 0;
-	if (l->steps_most != 0 && n > l->steps_most)
-		n = l->steps_most;
+	n = rows_choose(l);
 	query_begin(&l->query, l->c, &step_query, l);
 	for (i = 0; i < n; i++)
 		(void)id_list_add(&l->query.question.ids,
@@ -387,6 +507,5 @@ steps_none(struct accounting *l)
 		return;
 	for (i = 0; i < l->n_step_rows; i++)
 		l->step_rows[i]->ran = RAN_YES;
-	l->n_step_asked = l->n_step_rows;
-	steps_answered(l, 0);
+	rows_send(l);
 }

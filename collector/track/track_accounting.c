@@ -335,6 +335,9 @@ wants_steps(const struct cluster *c, const struct job_snapshot *s,
 	/* Without steps in accounting nothing proves that a run did not run. */
 	if (s->ran != RAN_UNKNOWN || c->slurm.no_steps)
 		return 0;
+	/* The run is not reported, so whether it ran changes nothing. */
+	if (job->flags & JOB_OPTED_OUT)
+		return 0;
 	if (is_unproved(job, run))
 		return 1;
 	return job->state == END_REQUEUED && job->end > job->key.start &&

@@ -1909,13 +1909,14 @@ test_steps_hidden(void)
 
 /*
  * Job 10 has so many steps that slurmdbd never answers in time, or sacct fails each
- * time.  Other queries continue, also those for the steps of other jobs; after an
- * hour the run counts as one that ran.
+ * time.  Other queries continue, also those for the steps of other jobs, which do not
+ * wait.  After an hour the run counts as one that ran, and its next run at once.
  */
 static void
 steps_unread_test(int late)
 {
 	char said[8192] = "";
+	const char *first, *other;
 	unsigned i, failed = 0, ranges = 0, ids = 0;
 	size_t len;
 
@@ -1935,13 +1936,18 @@ steps_unread_test(int late)
 				    "Query result exceeds size limit");
 		} else if (strstr(sim_args("sacct"), "ExitCode -j 11") != NULL)
 			sim_answer("sacct", stepless(11, 1, 100, 105));
+		else if (strstr(sim_args("sacct"), "ExitCode -j 12") != NULL)
+			sim_answer("sacct", stepless(12, 1, 300, 305));
 		else if (strcmp(sim_asked(), "sacctmgr") == 0)
 			sim_answer("sacctmgr", SIM_USER "|Operator\n");
 		else if (strstr(sim_args("sacct"), "-j 30") != NULL) {
 			sim_answer("sacct", "");
 			ids++;
 		} else if (*sim_asked() != '\0') {
-			sim_answer("sacct", ROW(20, "COMPLETED", 100, 200));
+			sim_answer("sacct",
+			    rows(ROW(20, "COMPLETED", 100, 200),
+				i < 320 ? "" : ROW(10, "REQUEUED", 300, 305),
+				i < 320 ? "" : ROW(12, "REQUEUED", 300, 305)));
 			ranges++;
 		}
 		len = strlen(said);
@@ -1956,9 +1962,12 @@ steps_unread_test(int late)
 	CHECK(ranges > 20);
 	CHECK_INT(ids, 10);
 	CHECK(strstr(said, "end 20/100-200 completed") != NULL);
-	CHECK(strstr(said, "end 10/100-105 requeued\n") != NULL);
-	CHECK(strstr(said, "end 11/100-105 requeued never-ran") != NULL);
-	CHECK(strstr(said, "watermark") != NULL);
+	first = strstr(said, "end 10/100-105 requeued, watermark");
+	other = strstr(said, "end 11/100-105 requeued never-ran");
+	CHECK(first != NULL && other != NULL && other < first);
+	CHECK(strstr(said, "end 10/300-305 requeued") != NULL);
+	CHECK(strstr(said, "end 10/300-305 requeued never-ran") == NULL);
+	CHECK(strstr(said, "end 12/300-305 requeued never-ran") != NULL);
 }
 
 static void
@@ -1966,6 +1975,27 @@ test_steps_unread(void)
 {
 	steps_unread_test(1);
 	steps_unread_test(0);
+}
+
+/* The run of a user who has opted out is not reported: its steps are not read. */
+static void
+test_steps_opted_out(void)
+{
+	char text[512], *end;
+
+	begin();
+	acct_poll(acct, 0);
+	snprintf(text, sizeof(text), "%s", ROW(10, "REQUEUED", 100, 105));
+	end = strstr(text, "sbatch");
+	CHECK(end != NULL);
+	snprintf(end, sizeof(text) - (size_t)(end - text),
+	    "disable_cc_submission<~!>x<~!>node1\n");
+	end = strstr(text, "<~!><~!>disable");
+	CHECK(end != NULL);
+	memmove(end, end + 4, strlen(end + 4) + 1);
+	sim_answer("sacct", text);
+	CHECK_STR(sim_said(),
+	    "end 10/100-105 requeued opted-out, watermark 1000");
 }
 
 /*
@@ -2533,6 +2563,7 @@ main(void)
 	test_steps_hidden();
 	test_steps_unread();
 	test_steps_outage();
+	test_steps_opted_out();
 	test_ids_late();
 	test_ids_always();
 	test_ids_pause();

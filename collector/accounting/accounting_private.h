@@ -94,6 +94,9 @@ struct accounting {
 	struct log_limit skipping;
 	struct idmap asked; /* jobs of the query under way: ASKED_ */
 	size_t ids_most;    /* jobs in the next query; 0 = the limit */
+	/* jobs that alone could not be read: monotonic s of the first time */
+	struct idmap ids_unread;
+	struct idmap ids_later; /* the same: monotonic s of the next query */
 	struct job_snapshot *kept[KEPT_ROWS_MAX]; /* owned */
 	unsigned n_kept;
 	struct idmap kept_runs; /* run_number() of each */

@@ -14,6 +14,7 @@
 #include "collector/base/wake.h"
 #include "collector/track/track.h"
 #include "common/log.h"
+#include "common/text/time_text.h"
 
 #define IDS_MAX	     4000 /* jobs in one query */
 #define WAIT_FIRST_S 10	  /* until the next query for an end */
@@ -136,14 +137,13 @@ acct_earlier_read(struct accounting *l, uint64_t job)
 }
 
 static void
-asked_done(struct accounting *l)
+asked_done(struct accounting *l, int trusted)
 {
 	struct cluster *c = l->c;
 	struct idmap asked = l->asked;
 	uint64_t job;
 	uint32_t bits;
 	size_t at = 0;
-	int trusted = sentinel_present(l);
 
 	l->asked = (struct idmap) { 0 };
 	while ((job = idmap_next(&asked, &at, &bits)) != 0) {
@@ -170,17 +170,90 @@ asked_failed(struct accounting *l)
 	idmap_clear(&l->asked);
 }
 
+/* The answer is complete. */
+static void
+asked_answered(struct accounting *l)
+{
+	uint64_t job;
+	size_t at = 0;
+
+	l->ids_most = l->ids_most * 2 < IDS_MAX ? l->ids_most * 2 : 0;
+	while ((job = idmap_next(&l->asked, &at, NULL)) != 0) {
+		idmap_remove(&l->ids_unread, job);
+		idmap_remove(&l->ids_later, job);
+	}
+	idmap_clear(&l->steps_sent[0]);
+	asked_done(l, sentinel_present(l));
+}
+
 /*
- * slurmdbd may need too long for so many jobs.  The next query has half of
- * them, and after an answer in time twice as many.
+ * Seconds since the job alone could not be read for the first time.  An outage is no
+ * reason, so the query before must have been answered: otherwise 0.
+ */
+static uint32_t
+unread_age(struct accounting *l, uint64_t job)
+{
+	uint32_t now = (uint32_t)now_s(), *since;
+	int added;
+
+	if (l->c->dbd.fails > 1)
+		return 0;
+	since = idmap_put(&l->ids_unread, job, &added);
+	if (since == NULL)
+		return 0;
+	if (added)
+		*since = now;
+	return now - *since;
+}
+
+/*
+ * The query for one job failed: the other jobs do not wait for it.  The job is queried
+ * after longer and longer waits.  After an hour each failure is an answer that proves
+ * nothing, so that a hook event or a later run does not wait for ever.
  */
 static void
-ids_most_set(struct accounting *l, enum command_outcome outcome)
+job_failed(struct accounting *l)
 {
-	if (outcome == COMMAND_OK)
-		l->ids_most = l->ids_most * 2 < IDS_MAX ? l->ids_most * 2 : 0;
-	else if (outcome == COMMAND_TIMEOUT && l->asked.n > 1)
+	size_t at = 0;
+	uint64_t job = idmap_next(&l->asked, &at, NULL);
+	uint32_t age, wait, *later;
+
+	if (l->ids_later.n >= IDS_MAX) {
+		idmap_clear(&l->ids_later);
+		idmap_clear(&l->ids_unread);
+	}
+	age = wait = unread_age(l, job);
+	if (wait < WAIT_FIRST_S && l->c->work.accounting.n > 0)
+		wait = WAIT_FIRST_S;
+	if (wait > WAIT_MAX_S)
+		wait = WAIT_MAX_S;
+	later = idmap_put(&l->ids_later, job, NULL);
+	if (later != NULL)
+		*later = (uint32_t)now_s() + wait;
+	if (age < LOST_AFTER_S)
+		return;
+	log_notice(
+	    "job %llu%s: sacct cannot read the records of the job; the next "
+	    "query is in %s",
+	    (unsigned long long)job, cluster_suffix(l->c),
+	    duration_text((int64_t)wait * 1000));
+	asked_done(l, 0);
+}
+
+/*
+ * sacct may be unable to read so many jobs, or one of them: slurmdbd needs too long or
+ * limits the size of an answer, or sacct lacks memory.  The next query has half of the
+ * jobs, and after an answer twice as many.
+ */
+static void
+ids_reduce(struct accounting *l, enum command_outcome outcome)
+{
+	if (!acct_may_be_size(outcome))
+		return;
+	if (l->asked.n > 1)
 		l->ids_most = l->asked.n / 2;
+	else if (l->asked.n == 1)
+		job_failed(l);
 }
 
 static void
@@ -190,14 +263,15 @@ on_end(const struct command_end *end, int complete, void *arg)
 	int ok = complete && sacct_end(&l->reader) == 0;
 
 	sacct_clear(&l->reader);
-	ids_most_set(l, end->outcome);
 	if (ok) {
 		health_good(&l->c->dbd);
-		idmap_clear(&l->steps_sent[0]);
-		asked_done(l);
+		asked_answered(l);
 	} else {
-		if (!steps_ended_query(l, end) && !acct_column_missing(l, end))
+		if (!steps_ended_query(l, end) &&
+		    !acct_column_missing(l, end)) {
 			query_failed(l->c, &l->c->dbd, "sacct", end);
+			ids_reduce(l, end->outcome);
+		}
 		asked_failed(l);
 	}
 	wake(l->c);
@@ -208,6 +282,15 @@ static const struct query_type by_id_query = {
 	.on_output = acct_question_feed,
 	.on_end = on_end,
 };
+
+/* Is the job one that could not be read, and is to be queried later? */
+static int
+is_later(const struct accounting *l, uint64_t job)
+{
+	const uint32_t *later = idmap_get(&l->ids_later, job);
+
+	return later != NULL && (uint32_t)now_s() < *later;
+}
 
 int
 acct_ids_query(struct accounting *l)
@@ -226,13 +309,16 @@ acct_ids_query(struct accounting *l)
 		/* Slurm has no such id; a hook can send any number. */
 		if (job > UINT32_MAX)
 			continue;
-		if (ids->n >= most || id_list_add(ids, job) == -1)
+		if (ids->n >= most || is_later(l, job) ||
+		    id_list_add(ids, job) == -1)
 			(void)idmap_put(&rest, job, NULL);
 		else
 			(void)idmap_put(&l->asked, job, NULL);
 	}
 	idmap_clear(wanted);
 	*wanted = rest;
+	if (l->asked.n == 0)
+		return 0;
 	/* A job counts as unknown only in an answer with the sentinel. */
 	if (l->sentinel.job != 0 &&
 	    idmap_get(&l->asked, l->sentinel.job) == NULL)

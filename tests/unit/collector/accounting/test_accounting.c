@@ -1806,6 +1806,82 @@ test_ids_late(void)
 	(void)sim_said();
 }
 
+/*
+ * sacct never reads job 1005: the other jobs are answered, and the end of another run
+ * later.  After an hour job 1005 has an answer, too, which proves nothing.
+ */
+static void
+ids_unread_test(int late)
+{
+	char said[8192] = "";
+	unsigned i, failed = 0, ranges = 0;
+	size_t len;
+
+	begin();
+	for (i = 0; i < 300; i++) {
+		if (i < 10)
+			(void)idmap_put(&c->work.accounting, 1000 + i, NULL);
+		if (i == 20)
+			(void)idmap_put(&c->work.accounting, 2000, NULL);
+		sim_pass(30);
+		acct_poll(acct, 0);
+		if (strstr(sim_args("sacct"), "1005") != NULL) {
+			failed++;
+			if (late)
+				sim_answer_late("sacct");
+			else
+				sim_answer_failed("sacct", "",
+				    "Query result exceeds size limit");
+		} else if (*sim_asked() != '\0') {
+			ranges += asked_time("-S uts") != SIM_NEVER;
+			sim_answer("sacct", "");
+		}
+		len = strlen(said);
+		snprintf(said + len, sizeof(said) - len, "%s\n", sim_said());
+		if (i == 60) {
+			CHECK(strstr(said, "answered 1000") != NULL);
+			CHECK(strstr(said, "answered 1009") != NULL);
+			CHECK(strstr(said, "answered 2000") != NULL);
+			CHECK(strstr(said, "answered 1005") == NULL);
+		}
+	}
+	CHECK(strstr(said, "answered 1005\n") != NULL);
+	CHECK(failed > 5 && failed < 30);
+	CHECK(ranges > 200);
+	CHECK_INT(c->work.accounting.n, 0);
+}
+
+static void
+test_ids_unread(void)
+{
+	ids_unread_test(1);
+	ids_unread_test(0);
+}
+
+/* No query is answered for three hours: no job is blamed, and each is queried soon. */
+static void
+test_ids_outage(void)
+{
+	unsigned i;
+
+	begin();
+	for (i = 0; i < 10; i++)
+		(void)idmap_put(&c->work.accounting, 1000 + i, NULL);
+	for (i = 0; i < 180; i++) {
+		next_poll();
+		if (*sim_asked() != '\0')
+			sim_answer_failed("sacct", "", "Connection refused");
+	}
+	CHECK_STR(sim_said(), "");
+	for (i = 0; i < 10; i++) {
+		next_poll();
+		if (*sim_asked() != '\0')
+			sim_answer("sacct", "");
+	}
+	CHECK_INT(c->work.accounting.n, 0);
+	CHECK(strstr(sim_said(), "answered 1009") != NULL);
+}
+
 /* Hook events come so fast that a job waits whenever a query has ended. */
 static void
 test_ids_always(void)
@@ -2565,6 +2641,8 @@ main(void)
 	test_steps_outage();
 	test_steps_opted_out();
 	test_ids_late();
+	test_ids_unread();
+	test_ids_outage();
 	test_ids_always();
 	test_ids_pause();
 	test_absence();

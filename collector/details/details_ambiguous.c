@@ -176,7 +176,7 @@ name_find(struct disambiguate *x)
 			    token_find(f[2], word) != NULL;
 			return 0;
 		}
-		all = span_from(all, f[2].p + f[2].n + DELIMITER_LEN);
+		all = span_from(all, f[2].p + f[2].n + strlen(x->delimiter));
 	}
 	return -1;
 }

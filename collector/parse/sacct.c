@@ -320,14 +320,13 @@ row_length(struct span text, const char *delimiter)
 {
 	const char *at, *nl;
 	struct span s = text;
-	size_t i;
+	size_t len = strlen(delimiter), i;
 
 	for (i = 1; i < SACCT__COUNT; i++) {
-		at = s.n > 0 ? memmem(s.p, s.n, delimiter, DELIMITER_LEN) :
-			       NULL;
+		at = s.n > 0 ? memmem(s.p, s.n, delimiter, len) : NULL;
 		if (at == NULL)
 			return 0;
-		s = span_from(s, at + DELIMITER_LEN);
+		s = span_from(s, at + len);
 	}
 	nl = s.n > 0 ? memchr(s.p, '\n', s.n) : NULL;
 	return nl != NULL ? (size_t)(nl - text.p) + 1 : 0;

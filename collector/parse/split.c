@@ -106,12 +106,11 @@ delimiter_split(struct span text, const char *delimiter, struct span *fields,
     unsigned max)
 {
 	const char *at;
+	size_t len = strlen(delimiter);
 	unsigned n = 0;
 
 	for (;;) {
-		at = text.n > 0 ?
-		    memmem(text.p, text.n, delimiter, DELIMITER_LEN) :
-		    NULL;
+		at = text.n > 0 ? memmem(text.p, text.n, delimiter, len) : NULL;
 		if (n == max)
 			return max + 1;
 		fields[n].p = text.p;
@@ -119,7 +118,7 @@ delimiter_split(struct span text, const char *delimiter, struct span *fields,
 		n++;
 		if (at == NULL)
 			return n;
-		text.n -= fields[n - 1].n + DELIMITER_LEN;
-		text.p = at + DELIMITER_LEN;
+		text.n -= fields[n - 1].n + len;
+		text.p = at + len;
 	}
 }

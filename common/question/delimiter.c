@@ -32,7 +32,8 @@ delimiter_new(char delimiter[DELIMITER_LEN + 1])
 		struct timespec ts;
 
 		clock_gettime(CLOCK_REALTIME, &ts);
-		memcpy(bytes, &ts.tv_nsec, sizeof(bytes));
+		for (i = 0; i < DELIMITER_LEN; i++)
+			bytes[i] = (unsigned char)(ts.tv_nsec >> 2 * i);
 	}
 	for (i = 0; i < DELIMITER_LEN; i++)
 		delimiter[i] = alphabet[bytes[i] % ALPHABET];

@@ -115,7 +115,7 @@ void __wrap_delimiter_new(char delimiter[DELIMITER_LEN + 1]);
 void
 __wrap_delimiter_new(char delimiter[DELIMITER_LEN + 1])
 {
-	memcpy(delimiter, DATA_DELIMITER, DELIMITER_LEN + 1);
+	memcpy(delimiter, DATA_DELIMITER, sizeof(DATA_DELIMITER));
 }
 
 static struct command *commands[COMMANDS_MAX]; /* oldest first */

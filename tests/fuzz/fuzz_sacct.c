@@ -37,7 +37,7 @@ static void
 answer_init(struct answer *a)
 {
 	memset(a, 0, sizeof(*a));
-	memcpy(a->reader.delimiter, DATA_DELIMITER, DELIMITER_LEN + 1);
+	memcpy(a->reader.delimiter, DATA_DELIMITER, sizeof(DATA_DELIMITER));
 	a->reader.how = fuzz_reading();
 	a->reader.each = on_row;
 	a->reader.arg = a;

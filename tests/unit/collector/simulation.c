@@ -336,7 +336,7 @@ sim_fill(struct cluster *c)
 struct command {
 	char name[16];
 	char args[4096];
-	char delimiter[8];
+	char delimiter[DELIMITER_LEN + 1];
 	int64_t began; /* ms */
 	struct command_spec spec;
 };
@@ -448,14 +448,21 @@ sim_args(const char *name)
 static char *
 text_delimited(const char *text, const char *delimiter)
 {
-	char *copy = strdup(text), *p = copy;
+	char *copy = NULL;
+	const char *p;
+	size_t len;
+	FILE *f = open_memstream(&copy, &len);
 
-	if (copy == NULL)
+	if (f == NULL)
 		fatal("no memory");
-	while (*delimiter != '\0' && (p = strstr(p, SIM_DELIMITER)) != NULL) {
-		memcpy(p, delimiter, sizeof(SIM_DELIMITER) - 1);
-		p += sizeof(SIM_DELIMITER) - 1;
+	while (
+	    *delimiter != '\0' && (p = strstr(text, SIM_DELIMITER)) != NULL) {
+		fprintf(f, "%.*s%s", (int)(p - text), text, delimiter);
+		text = p + sizeof(SIM_DELIMITER) - 1;
 	}
+	fputs(text, f);
+	if (fclose(f) != 0)
+		fatal("no memory");
 	return copy;
 }
 
@@ -481,7 +488,7 @@ static void
 command_answer(const char *name, const char *text, struct command_end *end)
 {
 	struct command *cmd = command_take(name);
-	size_t n = strlen(text), half = n / 2;
+	size_t n, half;
 	char *answer;
 	int rc;
 
@@ -489,6 +496,8 @@ command_answer(const char *name, const char *text, struct command_end *end)
 		return;
 	end->ms = (long)(now_ms() - cmd->began);
 	answer = text_delimited(text, cmd->delimiter);
+	n = strlen(answer);
+	half = n / 2;
 	rc = cmd->spec.on_output(answer, half, cmd->spec.arg);
 	if (rc == 0)
 		rc = cmd->spec.on_output(answer + half, n - half,

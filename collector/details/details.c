@@ -261,7 +261,11 @@ on_one_end(const struct command_end *end, int complete, void *arg)
 	int unknown = end->outcome == COMMAND_FAILED &&
 	    strstr(end->err, "Invalid job id") != NULL;
 
-	if (!complete && !unknown) {
+	if (end->outcome == COMMAND_TOO_LONG) {
+		/* slurmctld answers, and the other jobs must not wait. */
+		query_failed(d->c, NULL, "scontrol", end);
+		details_result_drop(&d->results[d->at], DETAIL_AMBIGUOUS);
+	} else if (!complete && !unknown) {
 		details_fail(d, end);
 		return;
 	}

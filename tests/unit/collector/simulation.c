@@ -553,6 +553,14 @@ sim_answer_late(const char *name)
 	command_answer(name, "", &end);
 }
 
+void
+sim_answer_too_long(const char *name, const char *text)
+{
+	struct command_end end = { .outcome = COMMAND_TOO_LONG, .err = "" };
+
+	command_answer(name, text, &end);
+}
+
 static const char *
 time_text(char text[24], int64_t t)
 {

@@ -78,6 +78,8 @@ void sim_answer_exit(const char *name, const char *text, int status);
 void sim_answer_error(const char *name, const char *err);
 /* The oldest command with this name is killed at its deadline. */
 void sim_answer_late(const char *name);
+/* The command with this output is killed, because there is more than expected. */
+void sim_answer_too_long(const char *name, const char *text);
 
 /*
  * A row of sacct; a time of SIM_NEVER is printed as "Unknown".  Borrowed until

@@ -1026,6 +1026,36 @@ test_poll_exact_too_long(void)
 }
 
 /*
+ * slurmctld's answer about one job is too long: the other jobs of the hook events do
+ * not wait, and slurmctld is not blamed.
+ */
+static void
+test_one_too_long(void)
+{
+	char *text = calloc(1, LONG_ANSWER + 1);
+
+	begin();
+	hook_event_add(hooks, 5, 9, EVENT_UNKNOWN);
+	hook_event_add(hooks, 6, 10, EVENT_UNKNOWN);
+	hook_event_add(hooks, 7, 11, EVENT_UNKNOWN);
+	sim_answer("scontrol", record(9, "RUNNING"));
+	CHECK_STR(sim_said(), "start 9/0 threads");
+	lanes_run();
+	CHECK(strstr(sim_args("scontrol"), "-o 10") != NULL);
+	sim_answer_too_long("scontrol", record(10, "RUNNING"));
+	CHECK(strstr(sim_args("scontrol"), "-o 11") != NULL);
+	sim_answer("scontrol", record(11, "RUNNING"));
+	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
+	sim_answer("squeue", "10<~!>x<~!><~!>\n");
+	memset(text, 'x', LONG_ANSWER);
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "start 11/0 threads");
+	CHECK(idmap_get(&c->ambiguous, 10) != NULL);
+	CHECK_INT(c->ctld.away, 0);
+	free(text);
+}
+
+/*
  * The poll 10 s after a query for all jobs of a big cluster queries them again,
  * also if its squeue takes less time than the one before.
  */
@@ -1871,6 +1901,7 @@ main(void)
 	test_poll_exact_max();
 	test_poll_spool_full();
 	test_poll_exact_too_long();
+	test_one_too_long();
 	test_poll_all_gap();
 	test_poll_quiet();
 	test_poll_quiet_ends();

@@ -155,6 +155,25 @@ outbox_watermark(struct outbox *o, struct cluster *c, int64_t until)
 	return order;
 }
 
+void
+outbox_watermarks_void(struct outbox *o, const struct cluster *c)
+{
+	struct outbox_item *item;
+	struct writer w;
+
+	for (item = o->first; item != NULL; item = item->next) {
+		if (item->type != MSG_WATERMARK || item->c != c)
+			continue;
+		/* Without the message, the numbers behind it would have a gap. */
+		w = (struct writer) { .buf = item->payload,
+			.len = item->len - sizeof(int64_t),
+			.cap = item->len,
+			.max = item->len };
+		wr_i64(&w, RESUME_LOST);
+		item->c = NULL;
+	}
+}
+
 uint64_t
 outbox_backfilled(struct outbox *o, const char *cluster, int64_t until)
 {

@@ -42,6 +42,11 @@ int outbox_nodes(struct outbox *o, const struct writer *w);
  */
 void outbox_peer(struct outbox *o, struct channel *peer);
 void outbox_release(struct outbox *o);
+/*
+ * The watermarks of the cluster that wait become ones that move nothing.  Called
+ * before outbox_release().
+ */
+void outbox_watermarks_void(struct outbox *o, const struct cluster *c);
 void outbox_acked(struct outbox *o, uint64_t seq);
 void outbox_drained(struct outbox *o);
 /* Is the window full, or has the submitter sent `flow`?  Ended runs wait. */

@@ -10,6 +10,7 @@
 
 #include "collector/base/wake.h"
 #include "collector/slurm/runner_link.h"
+#include "collector/track/outbox.h"
 #include "collector/track/track.h"
 #include "common/array.h"
 #include "common/log.h"
@@ -194,15 +195,23 @@ unlisted_again(struct cluster *c)
 	done_clear(&c->done);
 }
 
+/*
+ * A spool that was recovered, or is new, may have an older point than the one that was
+ * acknowledged.  Watermarks that wait are beyond that point: stored now, they would
+ * skip what is read again from the older point if this process ended before.
+ */
 static void
 cluster_synced(struct cluster *c)
 {
+	int64_t acknowledged = c->resume.durable;
+
 	c->synced = 1;
 	if (c->slurm.known) {
-		/* A spool that was recovered may have an older point. */
 		c->resume.stored |= c->resume.durable > 0;
 		c->resume.point = c->resume.durable = 0;
 		resume_cluster(c);
+		if (c->resume.durable < acknowledged)
+			outbox_watermarks_void(c->outbox, c);
 		unlisted_again(c);
 	}
 	log_debug("the spool has %zu open runs%s, its resume point is %s",

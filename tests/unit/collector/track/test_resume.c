@@ -221,6 +221,54 @@ on_stored(void *arg)
 	(void)arg;
 }
 
+/*
+ * A watermark waits, and the spool of a new submitter has an older point than the
+ * acknowledged one, or none: the watermark moves nothing.
+ */
+static const struct {
+	int64_t until; /* the point of the new spool */
+	const char *said;
+	int64_t durable;
+} waiting[] = {
+	{ 800, "watermark 900", 900 },
+	{ 850, "watermark 900", 900 },
+	{ 600, "watermark -1795212355", 600 },
+	{ LOST, "watermark -1795212355", -SIM_EPOCH },
+	{ NONE, "watermark -1795212355", -SIM_EPOCH },
+};
+
+static void
+advance(struct cluster *cluster, int64_t until)
+{
+	cluster->resume.durable = until;
+}
+
+static void
+test_waiting_watermark(void)
+{
+	static const struct outbox_ops ops = { on_stored, on_stored, advance };
+	size_t i;
+
+	for (i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
+		c = sim_begin(&ops, NULL);
+		resume_unsynced(c->site);
+		spool_has_point("alpha", 800);
+		resume_synced(c->site);
+		CHECK(outbox_watermark(c->outbox, c, SIM_EPOCH + 900) != 0);
+		CHECK_STR(sim_said(), "watermark 900");
+		outbox_peer(c->outbox, c->site->w->peers[ROLE_SUBMITTER]);
+		resume_unsynced(c->site);
+		if (waiting[i].until != NONE)
+			spool_has_point("alpha", waiting[i].until);
+		resume_synced(c->site);
+		outbox_release(c->outbox);
+		CHECK_STR(sim_said(), waiting[i].said);
+		sim_stored(c);
+		CHECK_INT(outbox_waiting(c->outbox), 0);
+		CHECK_INT(c->resume.durable - SIM_EPOCH, waiting[i].durable);
+	}
+}
+
 static void
 on_flow(void *arg)
 {
@@ -283,6 +331,7 @@ main(void)
 	test_runs();
 	test_new_submitter();
 	test_older_spool();
+	test_waiting_watermark();
 	test_room_again();
 	test_advanced();
 	return check_done();

@@ -273,8 +273,8 @@ rows_done(struct accounting *l, struct job_snapshot *const *rows, unsigned n)
 
 /*
  * Sends the decided rows.  A row that the answer lacks waits for the next query, and
- * so do the later rows of its job: the runs of a job are sent in their order.  All rows wait from the first one on that the queue to the submitter did
- * not take.
+ * so do the later rows of its job: the runs of a job are sent in their order.  All
+ * rows wait from the first one on that the queue to the submitter did not take.
  */
 static void
 rows_send(struct accounting *l)

@@ -79,13 +79,19 @@ may_fetch(const struct stream *st)
 	    !st->on_hold && room_of(st) > 0;
 }
 
-/* Bytes of the longest message that the broker has accepted. */
+/*
+ * Bytes of a fetch for one long message: what the broker accepted when the link was
+ * made, and after that, because the message may be from before or after a reload of
+ * the broker, what the stream has at most.
+ */
 static size_t
-longest(const struct streams *t)
+long_bytes(const struct stream *st)
 {
-	size_t max = link_max_payload(t->link) + BUDGET_OWN_BYTES;
+	size_t max = link_max_payload(st->t->link) + BUDGET_OWN_BYTES;
 
-	return max < BUDGET_LONGEST ? max : BUDGET_LONGEST;
+	return st->wants_long == LONG_PAYLOAD && max < BUDGET_LONGEST ?
+	    max :
+	    BUDGET_LONGEST;
 }
 
 static void
@@ -93,9 +99,9 @@ fetch_one(struct stream *st, unsigned busy, int own_only)
 {
 	struct budget_grant own = { 1, BUDGET_OWN_BYTES }, grant;
 
-	if (st->wants_long)
+	if (st->wants_long != LONG_NO)
 		grant = budget_grant_long(&st->t->budget, &st->use,
-		    longest(st->t));
+		    long_bytes(st));
 	else if (own_only) {
 		grant = own;
 		if (st->use.messages != 0)
@@ -106,7 +112,7 @@ fetch_one(struct stream *st, unsigned busy, int own_only)
 	if (grant.messages > room_of(st))
 		grant.messages = room_of(st);
 	if (grant.messages != 0)
-		fetch(st, &grant, st->wants_long);
+		fetch(st, &grant, st->wants_long != LONG_NO);
 }
 
 /*
@@ -127,7 +133,8 @@ fetch_all(struct streams *t)
 		if (st->on_hold)
 			continue;
 		busy += st->step == STEP_READ && st->waiting > 0;
-		want_long |= st->wants_long && st->pull.messages == 0;
+		want_long |= st->wants_long != LONG_NO &&
+		    st->pull.messages == 0;
 	}
 	for (i = 0; i < n; i++) {
 		st = t->list[(t->next + i) % n];
@@ -152,6 +159,7 @@ static void
 pull_full(struct stream *st, unsigned left)
 {
 	int came = st->pull.came != 0, is_long = st->pull.is_long;
+	size_t bytes = st->pull.bytes;
 
 	if (left < st->pull.messages) {
 		st->pull.messages -= left;
@@ -159,12 +167,12 @@ pull_full(struct stream *st, unsigned left)
 		return;
 	}
 	fetch_end(st);
-	if (is_long)
-		stream_fail(st,
-		    "the next message is longer than 16 MiB, or than the "
-		    "broker accepts");
+	if (is_long && bytes < BUDGET_LONGEST)
+		st->wants_long = LONG_STREAM;
+	else if (is_long)
+		stream_fail(st, "the next message is longer than 16 MiB");
 	else if (!came)
-		st->wants_long = 1;
+		st->wants_long = LONG_PAYLOAD;
 }
 
 void
@@ -186,7 +194,7 @@ fetch_status(struct stream *st, const struct link_message *m)
 	if (m->status == 408 || m->status == 404) {
 		fetch_end(st);
 		st->waiting = 0;
-		st->wants_long = 0;
+		st->wants_long = LONG_NO;
 		st->failures = 0;
 	} else if (m->status == 409 &&
 	    strstr(m->status_text, "MaxBytes") != NULL)
@@ -399,7 +407,7 @@ pull_count(struct stream *st, const struct link_message *m)
 	if (p->messages == 0)
 		return;
 	p->came++;
-	st->wants_long = 0;
+	st->wants_long = LONG_NO;
 	if (p->messages == 1 || bytes == p->bytes) {
 		fetch_end(st);
 		return;

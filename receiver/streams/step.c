@@ -56,7 +56,7 @@ stream_halt(struct stream *st)
 	st->serial++; /* a late answer is ignored */
 	st->step = STEP_IDLE;
 	st->waiting = 0;
-	st->wants_long = 0;
+	st->wants_long = LONG_NO;
 }
 
 void

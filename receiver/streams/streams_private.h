@@ -49,6 +49,13 @@ struct unacked {
 };
 TAILQ_HEAD(unacked_list, unacked);
 
+/* Is the next message longer than the own share? */
+enum stream_long {
+	LONG_NO,
+	LONG_PAYLOAD, /* as long as the broker accepted when the link was made */
+	LONG_STREAM   /* longer than that, as long as the stream has any */
+};
+
 /* A pull request that the broker has not answered in full. */
 struct pull {
 	unsigned messages; /* still to come; 0 = none is open */
@@ -85,9 +92,9 @@ struct stream {
 	struct pull pull;
 	struct budget_use use;
 	unsigned unacked;
-	int elsewhere;	/* another centre has read it meanwhile */
-	int on_hold;	/* its runs fill its share of the spool */
-	int wants_long; /* the next message is longer than the own share */
+	int elsewhere; /* another centre has read it meanwhile */
+	int on_hold;   /* its runs fill its share of the spool */
+	enum stream_long wants_long;
 	uint64_t received;
 	uint64_t expired;
 	int64_t renewed;

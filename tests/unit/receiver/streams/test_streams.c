@@ -977,9 +977,14 @@ test_status(void)
 	CHECK(status_of(t).ready);
 	CHECK(next("$JS.API.") == NULL);
 	CHECK_INT(t->list[0]->pull.messages, 50);
-	/* too long even then */
+	/* too long even then: from before or after a reload of the broker */
 	status(t, s, 409, "Message Size Exceeds MaxBytes");
 	s = next("$JS.API.CONSUMER.MSG.NEXT");
+	status(t, s, 409, "Message Size Exceeds MaxBytes");
+	CHECK(status_of(t).ready);
+	s = next("$JS.API.CONSUMER.MSG.NEXT");
+	CHECK(s != NULL &&
+	    strstr(s->data, "\"batch\":1,\"max_bytes\":16711680,") != NULL);
 	status(t, s, 409, "Message Size Exceeds MaxBytes");
 	CHECK(!status_of(t).ready);
 	CHECK(strstr(status_of(t).problem, "16 MiB") != NULL);

@@ -382,9 +382,9 @@ stopped_begin(struct commit_check *n)
 		return -1;
 	n->stopped = 1;
 	n->cluster = 0;
-	/* A run that has ended since then was not looked for yet. */
-	if (spool_ranges(n->s->spool, states, 1, n->listed, RUN_BACKFILL,
-		&n->ranges) == 0)
+	/* A run that was accepted later waits for its commit, not for a list. */
+	if (spool_ranges(n->s->spool, states, 1, n->listed - interval_most(n),
+		RUN_BACKFILL, &n->ranges) == 0)
 		return 0;
 	n->failed = 1;
 	return -1;

@@ -178,8 +178,8 @@ ranges_read(struct failover *b)
 		STOP_DUE };
 
 	return spool_ranges(b->s->spool, states,
-	    sizeof(states) / sizeof(states[0]), INT64_MAX, RUN_BACKFILL,
-	    &b->ranges);
+	    sizeof(states) / sizeof(states[0]), INT64_MAX,
+	    RUN_BACKFILL | RUN_UNCONFIRMED, &b->ranges);
 }
 
 static void

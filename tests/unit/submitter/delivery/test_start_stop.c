@@ -1345,6 +1345,32 @@ test_backfill_apart(int alone)
 }
 
 /*
+ * A run whose start was accepted a moment ago waits for cc-backend's commit: no list
+ * of the stopped jobs is read for it.
+ */
+static void
+test_accepted_apart(void)
+{
+	struct run_key key = { "alpha", 1, 1000 };
+	struct spool_run run;
+
+	sim_begin();
+	spool_policy(sim.spool)->active_only = 1;
+	sim_connect();
+	ended_run(1, 1000);
+	sim_run(1500); /* ccCommitInterval is 1 s */
+	CHECK_INT(spool_find(sim.spool, &key, &run), 1);
+	run.since[DEST_REST] = spool_now(sim.spool);
+	CHECK_INT(spool_save(sim.spool, &run), 0);
+	sim_run(500);
+	CHECK(strstr(sim_path(REQUEST_LIST), "state=running") != NULL);
+	sim_answer(REQUEST_LIST, 200, EMPTY);
+	CHECK_INT(sim_waits(REQUEST_LIST), 0);
+	CHECK_INT(sim_state(1, 1000), STOP_BLOCKED);
+	sim_end();
+}
+
+/*
  * If another suite sends, too, and the lists of the stopped jobs of one cluster
  * fail, those of its running jobs count: lost starts are repeated.
  */
@@ -1522,6 +1548,7 @@ main(void)
 	test_running_first();
 	test_backfill_apart(0);
 	test_backfill_apart(1);
+	test_accepted_apart();
 	test_damaged_cluster(500);
 	test_damaged_cluster(504); /* a proxy does not wait for so many jobs */
 	test_late_end();

@@ -240,8 +240,7 @@ on_record(struct span line, void *arg)
 	if (scontrol_id(line) == 0)
 		return 0;
 	snapshot_init(&s);
-	if (scontrol_record(line, (struct span) { NULL, 0 }, &v->c->set->how,
-		&s) == RECORD_GOOD)
+	if (scontrol_record(line, NULL, &v->c->set->how, &s) == RECORD_GOOD)
 		fact_add(v, &s, 1);
 	else if (scontrol_id(line) == v->facts.job)
 		v->facts.ambiguous = 1;

@@ -299,8 +299,7 @@ line_read(struct details *d, const struct detail_result *r,
 
 	if (line.n == 0)
 		return -1;
-	return scontrol_record(line, (struct span) { NULL, 0 }, &d->c->set->how,
-		   s) == RECORD_GOOD ?
+	return scontrol_record(line, NULL, &d->c->set->how, s) == RECORD_GOOD ?
 	    0 :
 	    -1;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One job whose name or comment makes its record ambiguous.  squeue shows the
- * name and the admin's comment between random delimiters.  With the exact name
- * the beginning of the record is certain, if it occurs once; otherwise the
- * record stays without resources.
+ * One job whose texts make its record ambiguous.  squeue shows the texts that
+ * precede Slurm's tokens, and the admin's comment, between random delimiters.
+ * With the exact texts the beginning of the record is certain, if it occurs once;
+ * otherwise the record stays without resources.
  */
 #include "config.h"
 
@@ -29,8 +29,8 @@ struct disambiguate {
 	char *text; /* owned: an answer */
 	size_t len;
 	size_t cap;
-	char *name; /* owned */
-	size_t name_len;
+	char *names;		   /* owned: squeue's answer */
+	struct record_texts exact; /* in names */
 	int opted_out;
 };
 
@@ -42,7 +42,7 @@ disambiguate_free(struct disambiguate *x)
 	lines_clear(&x->query.lines);
 	question_clear(&x->query.question);
 	free(x->text);
-	free(x->name);
+	free(x->names);
 	free(x);
 }
 
@@ -69,29 +69,11 @@ on_text(const char *p, size_t n, void *arg)
 	return 0;
 }
 
-/* The record that begins at text, up to where the next one may begin. */
-static struct span
-record_at(struct span text, size_t name_len)
-{
-	struct span rest = text;
-	const char *next;
-
-	if (name_len + 32 < rest.n) {
-		rest = span_from(rest, rest.p + name_len + 32);
-		next = token_find(rest, "\nJobId=");
-		if (next != NULL)
-			text.n = (size_t)(next - text.p);
-	}
-	if (text.n > 0 && text.p[text.n - 1] == '\n')
-		text.n--;
-	return text;
-}
-
-/* How many records of the job with exactly this name there are; the first in s. */
+/* How many records of the job with exactly these texts there are; the first in s. */
 static unsigned
 records_find(struct disambiguate *x, struct job_snapshot *s)
 {
-	struct span all = { x->text, x->len }, name = { x->name, x->name_len };
+	struct span all = { x->text, x->len };
 	struct job_snapshot found;
 	const char *nl;
 	unsigned n = 0;
@@ -99,8 +81,8 @@ records_find(struct disambiguate *x, struct job_snapshot *s)
 	for (;;) {
 		if (scontrol_id(all) == x->r->job) {
 			snapshot_init(&found);
-			if (scontrol_record(record_at(all, x->name_len), name,
-				&x->d->c->set->how, &found) == RECORD_GOOD &&
+			if (scontrol_record(all, &x->exact, &x->d->c->set->how,
+				&found) == RECORD_GOOD &&
 			    n++ == 0)
 				*s = found;
 			else
@@ -155,28 +137,33 @@ on_record(const struct command_end *end, int complete, void *arg)
 	x->done(d, 1);
 }
 
-/* Fields come in threes: id, name, the admin's comment. */
+/* Of each job: id, name, the admin's comment, MCS label, QOS. */
+#define FIELDS 5
+
 static int
-name_find(struct disambiguate *x)
+texts_find(struct disambiguate *x)
 {
-	struct span all = { x->text, x->len }, f[4];
+	struct span all = { x->text, x->len }, f[FIELDS + 1];
 	const char *word = x->d->c->set->opt_out;
 	uint64_t id;
 
-	while (delimiter_split(all, x->delimiter, f, 4) >= 4) {
+	while (
+	    delimiter_split(all, x->delimiter, f, FIELDS + 1) >= FIELDS + 1) {
 		while (f[0].n > 0 && f[0].p[0] == '\n')
 			f[0] = span_from(f[0], f[0].p + 1);
 		if (number_u64(f[0], &id) == 0 && id == x->r->job) {
-			x->name = malloc(f[1].n + 1);
-			if (x->name == NULL)
-				return -1;
-			memcpy(x->name, f[1].p, f[1].n);
-			x->name_len = f[1].n;
+			x->exact = (struct record_texts) { .name = f[1],
+				.label = f[3],
+				.qos = f[4] };
 			x->opted_out = *word != '\0' &&
 			    token_find(f[2], word) != NULL;
+			x->names = x->text;
+			x->text = NULL;
+			x->len = x->cap = 0;
 			return 0;
 		}
-		all = span_from(all, f[2].p + f[2].n + strlen(x->delimiter));
+		all = span_from(all,
+		    f[FIELDS - 1].p + f[FIELDS - 1].n + strlen(x->delimiter));
 	}
 	return -1;
 }
@@ -188,7 +175,7 @@ static const struct query_type record_query = {
 };
 
 static void
-on_name(const struct command_end *end, int complete, void *arg)
+on_texts(const struct command_end *end, int complete, void *arg)
 {
 	struct disambiguate *x = arg;
 	struct details *d = x->d;
@@ -198,23 +185,22 @@ on_name(const struct command_end *end, int complete, void *arg)
 		stay_ambiguous(x);
 		return;
 	}
-	if (end->outcome != COMMAND_OK || name_find(x) == -1) {
+	if (end->outcome != COMMAND_OK || texts_find(x) == -1) {
 		x->r->verdict = DETAIL_UNKNOWN;
 		x->done(d,
 		    end->outcome == COMMAND_OK ||
 			strstr(end->err, "Invalid job id") != NULL);
 		return;
 	}
-	x->len = 0;
 	query_begin(&x->query, d->c, &record_query, x);
 	if (query_start_job(&x->query, x->r->job) == -1)
 		x->done(d, 0);
 }
 
-static const struct query_type name_query = {
+static const struct query_type texts_query = {
 	.kind = QUESTION_NAME,
 	.on_output = on_text,
-	.on_end = on_name,
+	.on_end = on_texts,
 };
 
 void
@@ -232,7 +218,7 @@ disambiguate_start(struct details *d, struct detail_result *r,
 	x->r = r;
 	x->done = done;
 	delimiter_new(x->delimiter);
-	query_begin(&x->query, d->c, &name_query, x);
+	query_begin(&x->query, d->c, &texts_query, x);
 	memcpy(x->query.question.delimiter, x->delimiter, sizeof(x->delimiter));
 	if (query_start_job(&x->query, r->job) == -1)
 		done(d, 0);

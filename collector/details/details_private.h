@@ -19,6 +19,7 @@ struct detail_result {
 	uint32_t size;	/* of that */
 	uint32_t len;	/* of the record */
 	uint32_t start; /* epoch, of squeue's row; 0 = unknown */
+	uint64_t at;	/* bytes of the answer before its line */
 	struct job_snapshot *s; /* owned: of an exact query */
 	enum detail verdict;
 	enum slurm_phase phase;
@@ -27,19 +28,20 @@ struct detail_result {
 };
 
 /*
- * A line of a wanted job that is short enough to be a part of the job's name:
- * a name has at most 1,024 bytes, and few records are as short.  Such a line
- * begins at most this far before the rest of the record.
+ * A line of a wanted job that may end within a text of the job's user: few
+ * records have so few bytes behind such a text.
  */
 struct recent_line {
 	uint64_t job;
-	uint64_t at; /* bytes of the answer before it */
+	uint64_t until; /* the rest of the record begins here at the latest */
 };
-#define NAME_BYTES   1024 /* slurmctld's limit */
-#define RECENT_BYTES (2 * NAME_BYTES)
-#define RECENT_LINES 256 /* of "JobId=1" */
-/* A line that can end within a name, with the tokens before JobName= */
-#define CUT_BYTES (NAME_BYTES + 128)
+#define USER_TEXT_BYTES 1024 /* slurmctld's limit for each of them */
+#define RECENT_LINES	256  /* of "JobId=1" */
+/*
+ * A line that ends before JobState=: name, MCS label, account, QOS, WCKey, and
+ * Slurm's tokens.
+ */
+#define CUT_BYTES (5 * USER_TEXT_BYTES + 1024)
 
 struct disambiguate;
 struct pack;
@@ -50,8 +52,9 @@ struct details {
 	void *arg;
 	struct query query; /* about all jobs, one job, or squeue's rows */
 	struct idmap index; /* job -> place in results, plus one */
-	struct idmap seen;  /* every job of the answer */
-	uint64_t bytes;	    /* of the answer, before the line being read */
+	/* every job of the answer -> job whose record may have this line, or 0 */
+	struct idmap seen;
+	uint64_t bytes; /* of the answer, before the line being read */
 	struct recent_line recent[RECENT_LINES]; /* a ring */
 	unsigned n_recent;     /* since the beginning of the answer */
 	struct idmap suspects; /* jobs before a line of an unknown job */

@@ -82,8 +82,8 @@ is_rest(struct details *d, const struct detail_result *r,
 	if (cut.n == 0 || d->bytes - d->cut_at > CUT_BYTES)
 		return 0;
 	snapshot_init(&before);
-	is_record = scontrol_record(cut, (struct span) { NULL, 0 },
-			&d->c->set->how, &before) == RECORD_GOOD;
+	is_record = scontrol_record(cut, NULL, &d->c->set->how, &before) ==
+	    RECORD_GOOD;
 	snapshot_clear(&before);
 	return !is_record;
 }
@@ -102,6 +102,118 @@ line_result(const struct details *d, uint64_t job)
 	return d->all || r == NULL || r == &d->results[d->at] ? r : NULL;
 }
 
+/* The last place of key in s; NULL when there is none. */
+static const char *
+last_find(struct span s, const char *key)
+{
+	const char *at = NULL, *p;
+
+	for (; (p = token_find(s, key)) != NULL; s = span_from(s, p + 1))
+		at = p;
+	return at;
+}
+
+/*
+ * The bytes up to which the line may go on with a newline in a text of the user,
+ * see scontrol_job.c; 0 = the line does not end within such a text.  A text may
+ * contain the keys: the last place of each counts, which is the latest.
+ */
+static size_t
+text_end(struct span line)
+{
+	static const char *const keys[] = { " JobName=", " MCS_label=", " QOS=",
+		" ClusterFeatures=" };
+	struct span tail = line;
+	const char *at, *last = NULL;
+	size_t i, n;
+
+	if (tail.n > USER_TEXT_BYTES + 32)
+		tail = span_from(line, line.p + line.n - USER_TEXT_BYTES - 32);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		at = last_find(tail, keys[i]);
+		if (at != NULL && at + strlen(keys[i]) > last)
+			last = at + strlen(keys[i]);
+	}
+	/* A list of features in brackets. */
+	at = token_find(line, " MinCPUsNode=");
+	if (at != NULL) {
+		at = memrchr(at, '[', span_from(line, at).n);
+		if (at != NULL && (last == NULL || at > last))
+			last = at;
+	}
+	if (last == NULL)
+		return 0;
+	n = (size_t)(last - line.p) + USER_TEXT_BYTES;
+	return n >= line.n ? n : 0;
+}
+
+static void
+recent_add(struct details *d, uint64_t job, struct span line)
+{
+	size_t end = text_end(line);
+
+	if (end != 0)
+		d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line) {
+			job, d->bytes + end + 1
+		};
+}
+
+/*
+ * The nearest of the jobs whose record the line may be a part of that begins at
+ * `bytes` of the answer; 0 = none.
+ */
+static uint64_t
+recent_job(const struct details *d)
+{
+	unsigned i, n = d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
+	const struct recent_line *at;
+
+	for (i = 1; i <= n; i++) {
+		at = &d->recent[(d->n_recent - i) % RECENT_LINES];
+		if (at->until >= d->bytes)
+			return at->job;
+	}
+	return 0;
+}
+
+/* Calls use() for each job whose record this line may be a part of. */
+static void
+each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
+{
+	unsigned i, n = d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
+	const struct recent_line *at;
+
+	for (i = 1; i <= n; i++) {
+		at = &d->recent[(d->n_recent - i) % RECENT_LINES];
+		if (at->until >= d->bytes)
+			use(d, at->job);
+	}
+}
+
+/*
+ * The first line of this job in the answer was a text of a user: calls use() for
+ * each job whose record that line may be a part of, from the nearest on.
+ */
+static void
+each_before(struct details *d, uint64_t job,
+    void (*use)(struct details *d, uint64_t job))
+{
+	const struct detail_result *r;
+	uint64_t from = 0;
+	uint32_t *before;
+
+	while ((before = idmap_get(&d->seen, job)) != NULL && *before != 0 &&
+	    (r = details_result(d, *before)) != NULL) {
+		if (from == 0)
+			from = r->at;
+		/* This one is too far away to have the line, too. */
+		if (from - r->at > CUT_BYTES)
+			return;
+		job = r->job;
+		use(d, job);
+	}
+}
+
 static void
 record_take(struct details *d, uint64_t job, struct span line)
 {
@@ -117,19 +229,22 @@ record_take(struct details *d, uint64_t job, struct span line)
 		return;
 	}
 	snapshot_init(&s);
-	verdict = scontrol_record(line, (struct span) { NULL, 0 },
-	    &d->c->set->how, &s);
+	verdict = scontrol_record(line, NULL, &d->c->set->how, &s);
 	if (r == NULL && verdict == RECORD_GOOD &&
 	    s.state->phase == PHASE_ENDED &&
 	    !done_has(&d->c->done, job, s.job.key.start)) {
 		r = details_result_new(d, job, 0);
+		if (r != NULL)
+			r->at = d->bytes;
 		d->found = 1;
 	}
 	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen) {
 		details_line_keep(d, r, line);
 		r->phase = s.state->phase;
-		if (is_rest(d, r, &s))
+		if (is_rest(d, r, &s)) {
 			result_wait(d, job);
+			each_before(d, job, result_wait);
+		}
 	} else if (r != NULL)
 		r->verdict = DETAIL_AMBIGUOUS;
 	snapshot_clear(&s);
@@ -143,20 +258,7 @@ details_text_begin(struct details *d)
 	d->cut_len = 0;
 }
 
-static void
-recent_add(struct details *d, uint64_t job, struct span line)
-{
-	static const char key[] = " JobName=";
-	const char *name = token_find(line, key);
-
-	if (name != NULL &&
-	    span_from(line, name + sizeof(key) - 1).n > NAME_BYTES)
-		return;
-	d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line) { job,
-		d->bytes };
-}
-
-/* A longer line cannot end within a name. */
+/* A longer line does not end before JobState=. */
 static void
 cut_keep(struct details *d, struct span line)
 {
@@ -173,21 +275,6 @@ result_ambiguous(struct details *d, uint64_t job)
 
 	if (r != NULL)
 		details_result_drop(r, DETAIL_AMBIGUOUS);
-}
-
-/* Calls use() for each job whose record this line may be a part of. */
-static void
-each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
-{
-	unsigned i, n = d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
-	const struct recent_line *at;
-
-	for (i = 1; i <= n; i++) {
-		at = &d->recent[(d->n_recent - i) % RECENT_LINES];
-		if (at->at + RECENT_BYTES < d->bytes)
-			break;
-		use(d, at->job);
-	}
 }
 
 /* The rest of a record has the start that squeue showed. */
@@ -251,13 +338,10 @@ other_line(struct details *d, struct span line)
 	struct job_snapshot s;
 
 	/* Above this number squeue's rows were not all read. */
-	if (d->n >= NEW_JOBS_MAX || d->n_recent == 0 ||
-	    d->recent[(d->n_recent - 1) % RECENT_LINES].at + RECENT_BYTES <
-		d->bytes)
+	if (d->n >= NEW_JOBS_MAX || recent_job(d) == 0)
 		return;
 	snapshot_init(&s);
-	verdict = scontrol_record(line, (struct span) { NULL, 0 },
-	    &d->c->set->how, &s);
+	verdict = scontrol_record(line, NULL, &d->c->set->how, &s);
 	if (verdict != RECORD_NONE)
 		suspect(d, &s, verdict);
 	snapshot_clear(&s);
@@ -274,20 +358,27 @@ details_text_line(struct span line, void *arg)
 {
 	struct details *d = arg;
 	uint64_t job = scontrol_id(line);
+	struct detail_result *r;
+	uint32_t *before;
 	int added = 0;
 
 	if (job == 0) {
 		if (line.n > 0)
 			each_recent(d, result_ambiguous);
-	} else if (idmap_put(&d->seen, job, &added) == NULL)
+	} else if ((before = idmap_put(&d->seen, job, &added)) == NULL)
 		return -1;
 	else if (!added) {
 		/* One of the two lines is a text of a user. */
 		result_ambiguous(d, job);
 		each_recent(d, result_ambiguous);
+		each_before(d, job, result_ambiguous);
 	} else {
-		if (line_result(d, job) == NULL)
+		*before = (uint32_t)recent_job(d); /* wanted: 32 bits */
+		r = line_result(d, job);
+		if (r == NULL)
 			other_line(d, line);
+		else
+			r->at = d->bytes;
 		record_take(d, job, line);
 		if (line_result(d, job) != NULL)
 			recent_add(d, job, line);

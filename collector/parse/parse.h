@@ -149,14 +149,21 @@ enum record_verdict {
 
 /* The job id at the beginning of a record; 0 when the line is no record. */
 uint64_t scontrol_id(struct span line);
+/* Texts of a job's user that precede Slurm's tokens, as squeue prints them. */
+struct record_texts {
+	struct span name;
+	struct span label; /* MCS label */
+	struct span qos;
+};
 /*
  * Reads one record of `scontrol show job -d -o` into s, which
- * snapshot_init() has prepared.  name is the exact job name if another command
- * has printed it.  Otherwise name.p is NULL, and a record in which the end of
- * the name is not certain is RECORD_AMBIGUOUS.
+ * snapshot_init() has prepared.  exact is NULL, and text is one line: a record in
+ * which the end of a text of its user is not certain is RECORD_AMBIGUOUS.  With
+ * the exact texts, text is the answer from the beginning of the record on.
  */
-enum record_verdict scontrol_record(struct span text, struct span name,
-    const struct read_options *how, struct job_snapshot *s);
+enum record_verdict scontrol_record(struct span text,
+    const struct record_texts *exact, const struct read_options *how,
+    struct job_snapshot *s);
 
 /* scontrol_resources.c */
 

@@ -131,15 +131,14 @@ static void
 sharing_parse(struct span *s, struct job_snapshot *out)
 {
 	struct span over = token_value(s, " OverSubscribe=");
-	struct span excl = { NULL, 0 };
+	struct span excl;
 	const char *colon = over.n > 0 ? memchr(over.p, ':', over.n) : NULL;
 	const struct sharing *row;
 	size_t i;
 
 	if (colon != NULL)
 		over.n = (size_t)(colon - over.p);
-	if (token_find(*s, " Exclusive=") == s->p)
-		excl = token_value(s, " Exclusive=");
+	excl = token_next(s, " Exclusive=");
 	for (i = 0; i < sizeof(sharings) / sizeof(sharings[0]); i++) {
 		row = &sharings[i];
 		if ((row->exclusive == NULL) != (excl.p == NULL))
@@ -158,9 +157,13 @@ sharing_parse(struct span *s, struct job_snapshot *out)
 static void
 memory_parse(struct span s, uint64_t tasks, uint64_t per_task, struct job *job)
 {
-	struct span v = token_value(&s, " MinMemoryCPU=");
+	const char *end = token_find(s, " Features="); /* a text of the user */
 	uint64_t mb, n = tasks * per_task;
+	struct span v;
 
+	if (end != NULL)
+		s.n = (size_t)(end - s.p);
+	v = token_value(&s, " MinMemoryCPU=");
 	if (v.p != NULL) {
 		if (n < job->nodes)
 			n = job->nodes;

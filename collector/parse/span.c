@@ -60,6 +60,21 @@ token_value(struct span *s, const char *key)
 }
 
 int
+span_begins(struct span s, const char *what)
+{
+	size_t n = strlen(what);
+
+	return s.n >= n && memcmp(s.p, what, n) == 0;
+}
+
+struct span
+token_next(struct span *s, const char *key)
+{
+	return span_begins(*s, key) ? token_value(s, key) :
+				      (struct span) { NULL, 0 };
+}
+
+int
 number_u64(struct span s, uint64_t *v)
 {
 	uint64_t sum = 0;

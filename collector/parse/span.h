@@ -28,6 +28,10 @@ const char *token_find(struct span s, const char *what);
  * value.  When the key is missing, p is NULL and *s does not change.
  */
 struct span token_value(struct span *s, const char *key);
+/* The same, if s begins with key. */
+struct span token_next(struct span *s, const char *key);
+/* Does s begin with what? */
+int span_begins(struct span s, const char *what);
 
 /* Decimal digits only.  Returns 0, or -1, also when the number is too large. */
 int number_u64(struct span s, uint64_t *v);

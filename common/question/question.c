@@ -26,7 +26,8 @@
 #define ENDED_STATES "CD,F,TO,CA,NF,PR,OOM,BF,DL,RQ,RS"
 
 #define NAME_FIELDS \
-	"JobID:{delimiter},Name:{delimiter},admin_comment:{delimiter}"
+	("JobID:{delimiter},Name:{delimiter},admin_comment:{delimiter}," \
+	 "MCSLabel:{delimiter},QOS:{delimiter}")
 #define STEP_DELIMITER_WORD "--delimiter=||||" /* of STEP_DELIMITER */
 
 #define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })

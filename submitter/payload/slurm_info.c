@@ -4,8 +4,10 @@
  * The texts of users contain any bytes, also "\n   JobState=".  So a line never
  * begins because of a newline in the description.  It begins at a key of one of
  * two tables: Slurm's keys count between the end of the job name, which the
- * record has, and the first key whose value a user chooses; behind that key only
- * keys count whose values the user of the job chooses anyway.
+ * record has, and Licenses=; behind that key only keys count whose values the
+ * user of the job chooses anyway.  The collector has replaced the blanks in the
+ * user's texts before Licenses= (MCS_label, QOS, Features), so that no key begins
+ * in them.
  */
 #include "config.h"
 

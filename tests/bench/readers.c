@@ -74,8 +74,7 @@ on_record(struct span line, void *arg)
 	struct job_snapshot s;
 
 	snapshot_init(&s);
-	if (scontrol_record(line, (struct span) { NULL, 0 }, &how, &s) ==
-	    RECORD_GOOD)
+	if (scontrol_record(line, NULL, &how, &s) == RECORD_GOOD)
 		c->jobs++;
 	else
 		c->bad++;

@@ -15,7 +15,7 @@
 
 #define TAIL \
 	" UserId=alice(1001) GroupId=staff(100) MCS_label=N/A" \
-	" Account=phys QOS=normal JobState=RUNNING Reason=None Restarts=0" \
+	" Priority=1 Nice=0 Account=phys QOS=normal JobState=RUNNING Reason=None Restarts=0" \
 	" BatchFlag=1 ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=1700000000" \
 	" StartTime=1700000100 EndTime=1700000400 Partition=main NodeList=n1" \
 	" NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 TRES=cpu=2,node=1" \

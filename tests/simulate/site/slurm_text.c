@@ -282,8 +282,9 @@ squeue_names(const struct question *q, struct text *t, struct slurm_answer *a)
 		if (!is_shown(job) || !is_asked(q, job->id, job->array_job))
 			continue;
 		found = 1;
-		add(t, "%u%s%s%s%s%s\n", job->id, q->delimiter, job->name,
-		    q->delimiter, admin_comment(job->opts_out), q->delimiter);
+		add(t, "%u%s%s%s%s%s(null)%snormal%s\n", job->id, q->delimiter,
+		    job->name, q->delimiter, admin_comment(job->opts_out),
+		    q->delimiter, q->delimiter, q->delimiter);
 	}
 	if (!found) {
 		a->status = 1;

@@ -26,7 +26,8 @@ rest(const char *user, const char *state, int restarts, long start)
 	char *text = texts[next++ % 4];
 
 	snprintf(text, sizeof(texts[0]),
-	    " UserId=%s(1001) GroupId=staff(100) MCS_label=N/A Account=phys"
+	    " UserId=%s(1001) GroupId=staff(100) MCS_label=N/A"
+	    " Priority=1 Nice=0 Account=phys"
 	    " QOS=normal JobState=%s Reason=None Restarts=%d BatchFlag=1"
 	    " ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=1700000000"
 	    " StartTime=%ld EndTime=1700000400 Partition=main NodeList=n1"
@@ -134,6 +135,102 @@ check_answer(const struct answer *a)
 	CHECK_INT(verdicts[1][0], a->verdict[1]);
 	idmap_clear(&d->suspects);
 	free(d);
+}
+
+/*
+ * Reads an answer about the jobs 77 and 78 twice; the verdicts about 77 are
+ * before and after.
+ */
+static void
+check_text(const char *what, const char *text, enum detail first,
+    enum detail second)
+{
+	const uint64_t wanted[2] = { 77, 78 };
+	struct details *d = details_new(&cluster, NULL, NULL);
+	enum detail verdicts[2][2];
+
+	d->all = 1;
+	answers(d, text, wanted, verdicts);
+	if (verdicts[0][0] != first || verdicts[1][0] != second)
+		fprintf(stderr, "%s:\n", what);
+	CHECK_INT(verdicts[0][0], first);
+	CHECK_INT(verdicts[1][0], second);
+	idmap_clear(&d->suspects);
+	free(d);
+}
+
+/*
+ * A newline in the MCS label or in the QOS of job 77, behind the rest of a record:
+ * the line is a whole record, with padding in the name and in the label.
+ */
+static void
+test_cut_in_text(void)
+{
+	const char *forged = strstr(rest("alice", "REVOKED", 0, START),
+	    " Priority=");
+	const char *real = strstr(rest("alice", "RUNNING", 0, START),
+	    " Priority=");
+	const char *life = strstr(forged, " JobState=");
+	const char *real_life = strstr(real, " JobState=");
+	char text[8192];
+
+	CHECK(strlen(forged) < 900);
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=%01000d UserId=alice(1001) GroupId=staff(100) "
+	    "MCS_label=%0100d%s\nJobId=39 JobName=y UserId=b(1) GroupId=b(1) "
+	    "MCS_label=N/A%s\n",
+	    0, 0, forged, real);
+	check_text("a record in the label", text, DETAIL_LATER,
+	    DETAIL_AMBIGUOUS);
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=%01000d UserId=alice(1001) GroupId=staff(100) "
+	    "MCS_label=%01024d Priority=1 Nice=0 Account=phys QOS=%0100d%s\n"
+	    "JobId=39 JobName=y UserId=b(1) GroupId=b(1) MCS_label=N/A "
+	    "Priority=1 Nice=0 Account=a QOS=a%s\n",
+	    0, 0, 0, life, real_life);
+	check_text("a record in the QOS", text, DETAIL_LATER, DETAIL_AMBIGUOUS);
+	/* Keys in the texts do not move their ends. */
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName= MCS_label=%01000d QOS= UserId=alice(1001) "
+	    "GroupId=staff(100) MCS_label=%0100d%s QOS=\nx%s\n",
+	    0, 0, forged, real);
+	check_text("keys in the texts", text, DETAIL_AMBIGUOUS,
+	    DETAIL_AMBIGUOUS);
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=a%.*s Features=f DelayBoot=0 ClusterFeatures=x "
+	    "OverSubscribe=NO Licenses=%0900d\nx OverSubscribe=OK\n",
+	    (int)(strstr(real, " DelayBoot=") - real +
+		strlen(" UserId=alice(1001) GroupId=staff(100) MCS_label=N/A")),
+	    rest("alice", "RUNNING", 0, START), 0);
+	check_text("a place in the features", text, DETAIL_AMBIGUOUS,
+	    DETAIL_AMBIGUOUS);
+}
+
+/*
+ * The rest of the record of job 77 is a record of job 78, which follows: both
+ * lines of job 78 can be the true one, and so the line before them is no record.
+ */
+static void
+test_rest_named(void)
+{
+	const char *real = rest("alice", "RUNNING", 0, START);
+	const char *others = rest("bob", "COMPLETED", 0, START - 7);
+	char text[16384];
+
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=a%s\nJobId=78 JobName=b%s\nJobId=40 JobName=c%s "
+	    "WorkDir=%04000d\nJobId=41 JobName=d%s\nJobId=78 JobName=e%s\n",
+	    rest("mallory", "RUNNING", 0, START), real, others, 0, others,
+	    real);
+	check_text("the rest names a later job", text, DETAIL_AMBIGUOUS,
+	    DETAIL_AMBIGUOUS);
+	/* The same with another start: 78 is not in its place either. */
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=a%s\nJobId=78 JobName=b%s\n",
+	    rest("mallory", "RUNNING", 0, START),
+	    rest("alice", "RUNNING", 0, START - 7));
+	check_text("the rest names a missing job", text, DETAIL_LATER,
+	    DETAIL_AMBIGUOUS);
 }
 
 #define STORM 1500 /* jobs that run, each before a job that is pending again */
@@ -296,9 +393,7 @@ group_want(struct details *d, const char *text)
 	struct job_snapshot s;
 
 	snapshot_init(&s);
-	CHECK_INT(scontrol_record(line, (struct span) { NULL, 0 },
-		      &settings.how, &s),
-	    RECORD_GOOD);
+	CHECK_INT(scontrol_record(line, NULL, &settings.how, &s), RECORD_GOOD);
 	CHECK(open_put(&cluster.open, s.job.key.job, s.job.key.start) != NULL);
 	CHECK_INT(details_want(d, s.job.key.job), 0);
 	snapshot_clear(&s);
@@ -356,6 +451,8 @@ main(void)
 	cluster.slurm.accounting = 1;
 	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		check_answer(&table[i]);
+	test_cut_in_text();
+	test_rest_named();
 	test_storm();
 	test_single_forged();
 	test_single_groups();

@@ -82,11 +82,10 @@ compare(struct records *r, struct job_snapshot *s)
 static int
 on_job(struct span line, void *arg)
 {
-	struct span no_name = { NULL, 0 };
 	struct job_snapshot s;
 
 	snapshot_init(&s);
-	if (scontrol_record(line, no_name, &how, &s) == RECORD_GOOD)
+	if (scontrol_record(line, NULL, &how, &s) == RECORD_GOOD)
 		compare(arg, &s);
 	snapshot_clear(&s);
 	return 0;

@@ -88,7 +88,7 @@ on_line(struct span line, void *arg)
 		return 0;
 	q->found++;
 	snapshot_init(&s);
-	q->verdict = scontrol_record(line, (struct span) { NULL, 0 }, &how, &s);
+	q->verdict = scontrol_record(line, NULL, &how, &s);
 	if (q->verdict == RECORD_GOOD) {
 		CHECK_STR(show(&s), q->want);
 		if (q->name != NULL)
@@ -269,13 +269,23 @@ test_records(void)
 	}
 }
 
+/* The texts of a job with this name, the QOS n and no label. */
+static const struct record_texts *
+named(struct span name)
+{
+	static struct record_texts exact;
+
+	exact = (struct record_texts) { name, S("(null)"), S("n") };
+	return &exact;
+}
+
 /* Tokens that a user forged in the command. */
 static void
 test_forged(void)
 {
 	static const char good[] =
 	    "JobId=7 JobName=x UserId=a(1) GroupId=a(1) "
-	    "MCS_label=N/A Account=p QOS=n JobState=RUNNING Reason=None "
+	    "MCS_label=N/A Priority=1 Nice=0 Account=p QOS=n JobState=RUNNING Reason=None "
 	    "Restarts=0 BatchFlag=1 ExitCode=0:0 TimeLimit=00:05:00 "
 	    "SubmitTime=100 StartTime=200 EndTime=500 Partition=main "
 	    "NodeList=n1 NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 "
@@ -291,7 +301,7 @@ test_forged(void)
 	    "/x Nodes=n9 CPU_IDs=0-999 Mem=0 "
 	    "GRES=gpu:1(IDX:7) MinCPUsNode=1 OverSubscribe=NO keep_away");
 	snapshot_init(&s);
-	v = scontrol_record(S(text), (struct span) { NULL, 0 }, &how, &s);
+	v = scontrol_record(S(text), NULL, &how, &s);
 	CHECK_INT(v, RECORD_GOOD);
 	CHECK_INT(s.job.n_hosts, 1);
 	CHECK_STR(s.job.hosts[0].name, "n1");
@@ -304,17 +314,17 @@ test_forged(void)
 	snprintf(text, sizeof(text), good,
 	    "/x UserId=root(0) GroupId=root(0) Account=evil");
 	snapshot_init(&s);
-	v = scontrol_record(S(text), (struct span) { NULL, 0 }, &how, &s);
+	v = scontrol_record(S(text), NULL, &how, &s);
 	CHECK_INT(v, RECORD_AMBIGUOUS);
 	snapshot_clear(&s);
 	/* The exact name shows which owner is true. */
 	snapshot_init(&s);
-	v = scontrol_record(S(text), S("x"), &how, &s);
+	v = scontrol_record(S(text), named(S("x")), &how, &s);
 	CHECK_INT(v, RECORD_GOOD);
 	CHECK_STR(s.job.user, "a");
 	snapshot_clear(&s);
 	snapshot_init(&s);
-	v = scontrol_record(S(text), S("y"), &how, &s);
+	v = scontrol_record(S(text), named(S("y")), &how, &s);
 	CHECK_INT(v, RECORD_AMBIGUOUS);
 	snapshot_clear(&s);
 }
@@ -331,7 +341,7 @@ test_forged_name(void)
 	snprintf(text, sizeof(text),
 	    "JobId=7 ArrayJobId=5 ArrayTaskId=2 "
 	    "JobName=%s SLUID=s25 UserId=a b(1) GroupId=a(1) MCS_label=N/A "
-	    "Account=p q QOS=n JobState=COMPLETED Reason=None Restarts=3 "
+	    "Priority=1 Nice=-5 Account=p q QOS=n JobState=COMPLETED Reason=None Restarts=3 "
 	    "BatchFlag=0 ExitCode=3:0 TimeLimit=UNLIMITED SubmitTime=100 "
 	    "StartTime=200 EndTime=500 Partition=main NodeList=n1 NumNodes=1 "
 	    "NumCPUs=2 AllocTRES=cpu=2,node=1,gres/gpu=1 CoreSpec=* "
@@ -339,7 +349,8 @@ test_forged_name(void)
 	    "Exclusive=USER Licenses=(null) Command=x",
 	    name);
 	snapshot_init(&s);
-	CHECK_INT(scontrol_record(S(text), S(name), &how, &s), RECORD_GOOD);
+	CHECK_INT(scontrol_record(S(text), named(S(name)), &how, &s),
+	    RECORD_GOOD);
 	CHECK_STR(s.job.user, "a b");
 	CHECK_STR(s.job.account, "p q");
 	CHECK_STR(s.job.name, name);
@@ -363,7 +374,8 @@ record_of(struct job_snapshot *s, const char *owner, const char *flag,
 	char text[2048];
 
 	snprintf(text, sizeof(text),
-	    "JobId=7 JobName=x UserId=%s GroupId=a(1) MCS_label=N/A Account=p "
+	    "JobId=7 JobName=x UserId=%s GroupId=a(1) MCS_label=N/A Priority=1 "
+	    "Nice=0 Account=p "
 	    "QOS=n JobState=RUNNING Reason=None Restarts=1%s ExitCode=0:0 "
 	    "TimeLimit=00:05:00 SubmitTime=100 StartTime=200 EndTime=500 "
 	    "Partition=main NodeList=n1 NumNodes=1 NumCPUs=2 "
@@ -372,7 +384,169 @@ record_of(struct job_snapshot *s, const char *owner, const char *flag,
 	    "Network=(null) Command=x\n",
 	    owner, flag, cpus);
 	snapshot_init(s);
-	CHECK_INT(scontrol_record(S(text), S("x"), &how, s), RECORD_GOOD);
+	CHECK_INT(scontrol_record(S(text), named(S("x")), &how, s),
+	    RECORD_GOOD);
+}
+
+/* What follows a text of the user in a record, up to the next such text. */
+#define OWNER_TEXT   "JobId=7 JobName=x UserId=a(1) GroupId=a(1) MCS_label="
+#define ACCOUNT_TEXT " Priority=9 Nice=0 Account=phys QOS="
+#define LIFE_TEXT \
+	" JobState=RUNNING Reason=None Restarts=1 BatchFlag=1 ExitCode=0:0 " \
+	"TimeLimit=00:05:00 SubmitTime=100 StartTime=200 EndTime=500 " \
+	"Partition=main NodeList=n1 NumNodes=1 NumCPUs=2 TRES=cpu=2,node=1 " \
+	"CoreSpec=* JOB_GRES=(null)   Nodes=n1 CPU_IDs=0-1 Mem=0 GRES= " \
+	"MinCPUsNode=1 MinMemoryNode=100M Features="
+#define END_TEXT \
+	" OverSubscribe=OK Contiguous=0 Licenses=(null) Network=(null) " \
+	"Command=/x"
+/* A whole record from the label on, with other values. */
+#define FORGED \
+	"N/A Priority=1 Nice=0 Account=victim QOS=normal JobState=RUNNING " \
+	"Reason=None SubmitTime=1 StartTime=2 EndTime=3 Partition=p " \
+	"NodeList=n[1-500] NumNodes=500 NumCPUs=64000 CoreSpec=*   " \
+	"Nodes=n[1-500] CPU_IDs=0-127 Mem=0 GRES= MinCPUsNode=1 " \
+	"OverSubscribe=NO Licenses=x"
+#define NO_FEATURES "(null) DelayBoot=00:00:00"
+
+static const struct user_texts {
+	const char *label;    /* as scontrol prints it */
+	const char *label_is; /* as squeue prints it; NULL = the same */
+	const char *qos;
+	const char *features; /* and what follows, before OverSubscribe= */
+	enum record_verdict verdict;
+	enum job_shared exactly; /* how the job shares its nodes, exactly */
+	const char *reservation;
+} user_texts[] = {
+	{ "N/A", "(null)", "normal", NO_FEATURES, RECORD_GOOD,
+	    SHARED_MULTI_USER, NULL },
+	{ "N/A", NULL, "normal", NO_FEATURES, RECORD_GOOD, SHARED_MULTI_USER,
+	    NULL },
+	{ "(null)", NULL, "normal", NO_FEATURES, RECORD_GOOD, SHARED_MULTI_USER,
+	    NULL },
+	{ "", NULL, "(null)", NO_FEATURES, RECORD_GOOD, SHARED_MULTI_USER,
+	    NULL },
+	{ "physics", NULL, "normal", "(null) DelayBoot=0 Reservation=r",
+	    RECORD_GOOD, SHARED_MULTI_USER, "r" },
+	/* Texts with keys are harmless while the end of each is certain. */
+	{ "a JobState=REVOKED Licenses=x", NULL, "b Licenses=x", NO_FEATURES,
+	    RECORD_GOOD, SHARED_MULTI_USER, NULL },
+	{ "a Priority=1 Nice=0", NULL, "normal", NO_FEATURES, RECORD_GOOD,
+	    SHARED_MULTI_USER, NULL },
+	{ FORGED, NULL, "normal", NO_FEATURES, RECORD_AMBIGUOUS,
+	    SHARED_MULTI_USER, NULL },
+	{ FORGED "\nJobId=77 JobName=y UserId=bob(1) GroupId=bob(1)", NULL,
+	    "normal", NO_FEATURES, RECORD_AMBIGUOUS, SHARED_MULTI_USER, NULL },
+	{ "N/A Priority=1 Nice=0 Account=victim QOS=normal", NULL, "normal",
+	    NO_FEATURES, RECORD_AMBIGUOUS, SHARED_MULTI_USER, NULL },
+	{ "N/A", "(null)", "b JobState=REVOKED Reason=None", NO_FEATURES,
+	    RECORD_AMBIGUOUS, SHARED_MULTI_USER, NULL },
+	{ "N/A", "(null)", "b\nJobId=5 JobName=z", NO_FEATURES, RECORD_GOOD,
+	    SHARED_MULTI_USER, NULL },
+	/* Features: squeue is not queried for them. */
+	{ "N/A", "(null)", "normal", "[f|g] DelayBoot=00:00:00 Reservation=r",
+	    RECORD_GOOD, SHARED_UNKNOWN, "r" },
+	{ "N/A", "(null)", "normal",
+	    "[f] OverSubscribe=NO Contiguous=0 Licenses=x DelayBoot=0",
+	    RECORD_AMBIGUOUS, SHARED_UNKNOWN, NULL },
+	{ "N/A", "(null)", "normal",
+	    "[f] DelayBoot=0 Reservation=q DelayBoot=0", RECORD_AMBIGUOUS,
+	    SHARED_UNKNOWN, NULL },
+	{ "N/A", "(null)", "normal", "[f] MinMemoryCPU=9G DelayBoot=0",
+	    RECORD_GOOD, SHARED_UNKNOWN, NULL },
+	{ "N/A", "(null)", "normal",
+	    "(null) DelayBoot=0 ClusterFeatures=a Reservation=q", RECORD_GOOD,
+	    SHARED_UNKNOWN, NULL },
+	{ "N/A", "(null)", "normal",
+	    "(null) DelayBoot=0 ClusterFeatures=a OverSubscribe=NO Command=c",
+	    RECORD_AMBIGUOUS, SHARED_UNKNOWN, NULL },
+	{ "N/A", "(null)", "normal",
+	    "f DelayBoot=0 Prefer=[f*1] q OverSubscribe=NO Licenses=x",
+	    RECORD_AMBIGUOUS, SHARED_UNKNOWN, NULL },
+};
+
+/* The values of Slurm's tokens, whatever the user has written. */
+static void
+check_true(const struct user_texts *t, const struct job_snapshot *s,
+    int exactly)
+{
+	CHECK_STR(s->job.account, "phys");
+	CHECK_INT(s->state->phase, PHASE_RUNNING);
+	CHECK_INT(s->job.key.start, 200);
+	CHECK_STR(s->job.partition, "main");
+	CHECK_INT(s->job.n_hosts, 1);
+	CHECK_INT(s->job.cpus, 2);
+	CHECK_INT(s->job.memory, 100);
+	CHECK_INT(s->job.shared, exactly ? t->exactly : SHARED_MULTI_USER);
+	CHECK_STR(s->job.reservation,
+	    exactly && t->exactly == SHARED_UNKNOWN ? NULL : t->reservation);
+	/* A viewer must not take a text of the user for a token. */
+	CHECK(strstr(s->job.slurm_info, " JobState=REVOKED") == NULL);
+	CHECK(strstr(s->job.slurm_info, " Account=victim") == NULL);
+	CHECK(
+	    strstr(s->job.slurm_info, " JobState=RUNNING Reason=None") != NULL);
+}
+
+/* MCS label, QOS and features are texts of the user, too. */
+static void
+test_user_texts(void)
+{
+	const struct user_texts *t;
+	struct record_texts exact;
+	struct job_snapshot s;
+	char text[8192];
+	size_t i;
+	int n;
+
+	for (i = 0; i < sizeof(user_texts) / sizeof(user_texts[0]); i++) {
+		t = &user_texts[i];
+		n = snprintf(text, sizeof(text),
+		    OWNER_TEXT "%s" ACCOUNT_TEXT "%s" LIFE_TEXT "%s" END_TEXT,
+		    t->label, t->qos, t->features);
+		snapshot_init(&s);
+		CHECK_INT(scontrol_record(S(text), NULL, &how, &s), t->verdict);
+		if (t->verdict == RECORD_GOOD)
+			check_true(t, &s, 0);
+		snapshot_clear(&s);
+		/* The answer goes on with the record of another task. */
+		snprintf(text + n, sizeof(text) - (size_t)n, "\n%s",
+		    OWNER_TEXT "N/A Priority=1 Nice=0 Account=p");
+		exact = (struct record_texts) { S("x"),
+			S(t->label_is != NULL ? t->label_is : t->label),
+			S(t->qos) };
+		snapshot_init(&s);
+		CHECK_INT(scontrol_record(S(text), &exact, &how, &s),
+		    RECORD_GOOD);
+		check_true(t, &s, 1);
+		CHECK_INT(strlen(s.job.slurm_info), n);
+		snapshot_clear(&s);
+		exact.label = S("other");
+		snapshot_init(&s);
+		CHECK_INT(scontrol_record(S(text), &exact, &how, &s),
+		    RECORD_AMBIGUOUS);
+		snapshot_clear(&s);
+	}
+}
+
+/* With TrackWCKey=yes Slurm prints WCKey=, in lower case, behind the QOS. */
+static void
+test_wckey(void)
+{
+	static const char text[] = OWNER_TEXT
+	    "N/A" ACCOUNT_TEXT
+	    "n WCKey=*a jobstate=x" LIFE_TEXT NO_FEATURES END_TEXT;
+	struct job_snapshot s;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snapshot_init(&s);
+		CHECK_INT(scontrol_record(S(text), i ? named(S("x")) : NULL,
+			      &how, &s),
+		    RECORD_GOOD);
+		CHECK_STR(s.job.qos, "n");
+		CHECK_INT(s.state->phase, PHASE_RUNNING);
+		snapshot_clear(&s);
+	}
 }
 
 /* slurmctld increments BatchFlag when a node has crashed. */
@@ -490,7 +664,7 @@ on_version(struct span line, void *arg)
 		return 0;
 	counts[0]++;
 	snapshot_init(&s);
-	v = scontrol_record(line, (struct span) { NULL, 0 }, &how, &s);
+	v = scontrol_record(line, NULL, &how, &s);
 	if (v == RECORD_GOOD) {
 		counts[1]++;
 		if (s.state->phase == PHASE_RUNNING) {
@@ -537,6 +711,8 @@ main(void)
 	test_records();
 	test_forged();
 	test_forged_name();
+	test_user_texts();
+	test_wckey();
 	test_batch();
 	test_owner();
 	test_cut();

@@ -175,12 +175,11 @@ ambiguous_name_of(uint64_t job)
 static int
 on_text(struct span line, void *arg)
 {
-	struct span no_name = { NULL, 0 };
 	enum record_verdict verdict;
 	struct job_snapshot s;
 
 	snapshot_init(&s);
-	verdict = scontrol_record(line, no_name, &how, &s);
+	verdict = scontrol_record(line, NULL, &how, &s);
 	if (ambiguous_name_of(scontrol_id(line)) != NULL)
 		CHECK(verdict == RECORD_AMBIGUOUS || verdict == RECORD_BAD);
 	else if (verdict == RECORD_GOOD)
@@ -193,7 +192,9 @@ on_text(struct span line, void *arg)
 static void
 read_exactly(const char *file, const struct ambiguous_name *d)
 {
-	struct span name = { d->name, strlen(d->name) }, record;
+	const struct record_texts exact = { { d->name, strlen(d->name) },
+		{ "(null)", 6 }, { "normal", 6 } };
+	struct span record;
 	struct job_snapshot s;
 	const char *end;
 	char head[32];
@@ -208,7 +209,7 @@ read_exactly(const char *file, const struct ambiguous_name *d)
 	end = strstr(record.p, "\nJobId=");
 	record.n = end != NULL ? (size_t)(end - record.p) : strlen(record.p);
 	snapshot_init(&s);
-	CHECK_INT(scontrol_record(record, name, &how, &s), RECORD_GOOD);
+	CHECK_INT(scontrol_record(record, &exact, &how, &s), RECORD_GOOD);
 	CHECK(s.job.name != NULL && strcmp(s.job.name, d->name) == 0);
 	compare(&s, "text, exactly");
 	snapshot_clear(&s);

@@ -329,8 +329,7 @@ on_recorded(struct span line, void *arg)
 	if (++*n > 2)
 		return 0;
 	snapshot_init(&s);
-	CHECK_INT(scontrol_record(line, (struct span) { NULL, 0 }, &how, &s),
-	    RECORD_GOOD);
+	CHECK_INT(scontrol_record(line, NULL, &how, &s), RECORD_GOOD);
 	CHECK_INT(s.job.het_job, 2);
 	CHECK_INT(s.job.key.job, 1 + *n);
 	/* Its GPUs are of no interest here. */

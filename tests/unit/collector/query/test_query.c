@@ -249,7 +249,7 @@ events_add(uint64_t first, unsigned n)
 static void
 test_hook_single(void)
 {
-	char text[8192];
+	char text[8192], path[256];
 
 	begin();
 	events_add(9, 3);
@@ -260,6 +260,9 @@ test_hook_single(void)
 	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 10");
 	snprintf(text, sizeof(text), "%s%s", record(10, "RUNNING"),
 	    record(11, "RUNNING"));
+	/* Too much follows the texts of the user: the line does not go on. */
+	snprintf(path, sizeof(path), "/%0200d", 0);
+	replace(text, sizeof(text), " WorkDir=", path);
 	sim_answer("scontrol", text);
 	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 11");
 	sim_answer_failed("scontrol", "", UNKNOWN_JOB);
@@ -638,7 +641,8 @@ test_forged_record(void)
 
 /*
  * A job's name has the rest of a record and a newline: the record is not used.
- * Where that is longer than a name may be, the next line is no part of it.
+ * Where more follows a text of the user than it can have, the next line is no part
+ * of it.
  */
 static void
 test_forged_name(void)
@@ -647,7 +651,7 @@ test_forged_name(void)
 	size_t n = (size_t)(strstr(whole, " Contiguous=") - whole);
 	char text[2 * 4096];
 
-	CHECK(n < 1024 && strlen(whole) > 1024 + 20);
+	CHECK(n < 1024);
 	begin();
 	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
 	snprintf(text, sizeof(text), "%.*s\ny%s", (int)n, whole,
@@ -659,9 +663,44 @@ test_forged_name(void)
 
 	begin();
 	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
-	snprintf(text, sizeof(text), "%sy\n", whole);
+	snprintf(text, sizeof(text), "%.*s Comment=%0200d\ny\n",
+	    (int)strcspn(whole, "\n"), whole, 0);
 	sim_answer("scontrol", text);
 	CHECK_STR(sim_said(), "end 10/0-300 completed threads");
+}
+
+/*
+ * The MCS label of a job has the rest of a record.  squeue shows the label, and the
+ * tokens behind it are read.
+ */
+static void
+test_forged_label(void)
+{
+	static const char label[] =
+	    "x Priority=1 Nice=0 Account=victim QOS=normal JobState=CANCELLED "
+	    "Reason=None SubmitTime=1 StartTime=2 EndTime=3 Partition=p "
+	    "NodeList=n9 Licenses=x";
+	char text[8192], answer[1024];
+
+	begin();
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	snprintf(text, sizeof(text), "%s", record(10, "COMPLETED"));
+	replace(text, sizeof(text), " MCS_label=", label);
+	sim_answer("scontrol", text);
+	CHECK(strstr(sim_args("squeue"), ",MCSLabel:") != NULL);
+	snprintf(answer, sizeof(answer),
+	    "10<~!>sbatch<~!>(null)<~!>%s<~!>normal<~!>\n", label);
+	sim_answer("squeue", answer);
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o 10");
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "end 10/0-300 completed threads");
+	/* Its label has changed meanwhile. */
+	begin();
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	sim_answer("scontrol", text);
+	sim_answer("squeue", "10<~!>sbatch<~!>(null)<~!>y<~!>normal<~!>\n");
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "");
 }
 
 /* The poll. */
@@ -1005,7 +1044,7 @@ test_poll_exact_too_long(void)
 	    record(10, "RUNNING"), record(11, "RUNNING"));
 	sim_answer("scontrol", text);
 	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
-	sim_answer("squeue", "10<~!>x<~!><~!>\n");
+	sim_answer("squeue", "10<~!>x<~!><~!>(null)<~!>normal<~!>\n");
 	memset(text, 'x', LONG_ANSWER);
 	sim_answer("scontrol", text);
 	CHECK_STR(sim_said(), "start 11/0 threads");
@@ -1046,7 +1085,7 @@ test_one_too_long(void)
 	CHECK(strstr(sim_args("scontrol"), "-o 11") != NULL);
 	sim_answer("scontrol", record(11, "RUNNING"));
 	CHECK(strstr(sim_args("squeue"), "admin_comment:") != NULL);
-	sim_answer("squeue", "10<~!>x<~!><~!>\n");
+	sim_answer("squeue", "10<~!>x<~!><~!>(null)<~!>normal<~!>\n");
 	memset(text, 'x', LONG_ANSWER);
 	sim_answer("scontrol", text);
 	CHECK_STR(sim_said(), "start 11/0 threads");
@@ -1891,6 +1930,7 @@ main(void)
 	test_forged_line();
 	test_forged_record();
 	test_forged_name();
+	test_forged_label();
 	test_poll();
 	test_poll_left_asked();
 	test_poll_failed();

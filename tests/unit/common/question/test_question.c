@@ -40,7 +40,8 @@ static const struct {
 	    SQUEUE "-o %A %t %2r %S" LIVE " -j 10,4294967295" },
 	[QUESTION_LIST_ALL] = { 0, 0, 0, SQUEUE "-t all -o %A %t %2r %S" },
 	[QUESTION_NAME] = { 0, 1, 1,
-	    SQUEUE "-t all -j 10 -O JobID:" D ",Name:" D ",admin_comment:" D },
+	    SQUEUE "-t all -j 10 -O JobID:" D ",Name:" D ",admin_comment:" D
+		   ",MCSLabel:" D ",QOS:" D },
 	[QUESTION_BUSY_NODES] = { 0, 0, 0, SQUEUE "-t R,S,CF,ST -o %N" },
 	[QUESTION_CLOCK] = { 0, 0, 0, "/x/sdiag" },
 	[QUESTION_RANGE] = { 1, 1, 0,

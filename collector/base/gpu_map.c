@@ -19,7 +19,8 @@
 #include "common/hash.h"
 #include "common/log.h"
 
-#define LOGGED_MAX 1024 /* hosts with a logged error */
+#define LOGGED_MAX   1024 /* hosts with a logged error */
+#define LOGGED_SLOTS (2 * LOGGED_MAX)
 
 struct gpu_rule {
 	struct pattern *pattern; /* NULL = prefix is plain text */
@@ -31,8 +32,11 @@ struct gpu_rule {
 struct gpu_map {
 	struct gpu_rule *rules;
 	size_t n;
-	uint64_t logged[LOGGED_MAX]; /* hashes of host names */
+	uint64_t logged[LOGGED_SLOTS]; /* hashes of host names; 0 = free */
 	size_t n_logged;
+	/* of the last call: the devices of a host come one after the other */
+	char host[HOST_MAX];
+	const struct gpu_rule *rule;
 };
 
 struct pattern {
@@ -233,15 +237,17 @@ fail:
 static int
 logs_first_time(struct gpu_map *map, const char *host)
 {
-	uint64_t hash = hash_bytes(HASH_START, host, strlen(host));
+	uint64_t hash = hash_bytes(HASH_START, host, strlen(host)) | 1;
 	size_t i;
 
-	for (i = 0; i < map->n_logged; i++)
-		if (map->logged[i] == hash)
-			return 0;
 	if (map->n_logged == LOGGED_MAX)
 		return 0;
-	map->logged[map->n_logged++] = hash;
+	for (i = hash / 2 % LOGGED_SLOTS; map->logged[i] != 0;
+	     i = (i + 1) % LOGGED_SLOTS)
+		if (map->logged[i] == hash)
+			return 0;
+	map->logged[i] = hash;
+	map->n_logged++;
 	return 1;
 }
 
@@ -281,14 +287,20 @@ int
 gpu_address(struct gpu_map *map, const char *host, uint32_t index,
     char address[ACCEL_MAX])
 {
-	const struct gpu_rule *rule = rule_of(map, host);
+	const struct gpu_rule *rule;
 
+	if (map->n == 0)
+		return -1; /* no addresses are wanted */
+	if (strcmp(map->host, host) != 0) {
+		map->rule = rule_of(map, host);
+		snprintf(map->host, sizeof(map->host), "%s", host);
+	}
+	rule = map->rule;
 	if (rule != NULL && index < rule->n && rule->addresses[index] != NULL) {
 		snprintf(address, ACCEL_MAX, "%s", rule->addresses[index]);
 		return 0;
 	}
-	/* If gpuPciAddrs is not set, no addresses are wanted. */
-	if (map->n == 0 || !logs_first_time(map, host))
+	if (!logs_first_time(map, host))
 		return -1;
 	if (rule == NULL)
 		log_warnx("GPU %u of %s: no pattern in gpuPciAddrs matches "

@@ -25,6 +25,12 @@
 #include "collector/parse/parse.h"
 
 #define NAME_MAX_BYTES 4096 /* Slurm stores 1024 at most */
+/*
+ * Name and id of a user or a group; a name has at most 256 bytes.  The limit also
+ * bounds the search in a text that has very many owners.
+ */
+#define ACCOUNT_BYTES 1024
+
 /* A record while it is read. */
 struct record {
 	struct span text;
@@ -70,6 +76,8 @@ account_end(struct span s, const char *after, struct span *name,
 
 	tail[0] = ')';
 	memcpy(tail + 1, after, n + 1);
+	if (s.n > ACCOUNT_BYTES)
+		s.n = ACCOUNT_BYTES;
 	close = token_find(s, tail);
 	if (close == NULL)
 		return NULL;

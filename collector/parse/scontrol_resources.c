@@ -15,16 +15,26 @@
  */
 #define CPU_IDS_LEN 127
 
+/*
+ * Limit of the CPU ranges and devices of one record, with the comparisons of
+ * their addresses: 100,000 hosts with 8 devices need 4 million.  A record with
+ * more is malformed; the limit is reached within a fraction of a second.
+ */
+#define WORK_MAX 8000000
+
 /* One "Nodes=L CPU_IDs=R Mem=M GRES=G" group. */
 struct group {
 	const struct read_options *how;
 	struct job *job;
 	struct job_host *host;
 	struct span cpus;
-	struct span gres;
-	uint32_t devices; /* of all hosts so far */
-	int unread;	  /* a GRES list is malformed */
-	int cut;	  /* a list of CPUs may be cut */
+	uint32_t indices[ACCELS_MAX]; /* of the devices on each host */
+	uint32_t n_indices;
+	uint32_t per_host; /* devices, also without an index */
+	uint32_t devices;  /* of all hosts so far */
+	uint32_t work;
+	int unread; /* a GRES list is malformed */
+	int cut;    /* a list of CPUs may be cut */
 };
 
 static int
@@ -32,6 +42,8 @@ on_cpus(uint32_t first, uint32_t last, void *arg)
 {
 	struct group *g = arg;
 
+	if (++g->work > WORK_MAX)
+		return -1;
 	return job_host_add_cpus(g->host, first, last);
 }
 
@@ -46,51 +58,77 @@ has_accel(const struct job_host *host, const char *address)
 	return 0;
 }
 
-/* Adds a device once, also when the job has two shares of it. */
 static int
-on_device(uint32_t index, void *arg)
+on_index(uint32_t index, void *arg)
 {
 	struct group *g = arg;
-	char address[ACCEL_MAX];
 
-	if (g->how->device == NULL ||
-	    g->how->device(g->host->name, index, address, g->how->arg) == -1 ||
-	    has_accel(g->host, address))
-		return 0;
-	return job_host_add_accel(g->host, address);
+	if (g->n_indices == ACCELS_MAX)
+		return -1;
+	g->indices[g->n_indices++] = index;
+	return 0;
+}
+
+/* A list is read once, and not for each host. */
+static void
+gres_read(struct group *g, struct span gres)
+{
+	g->n_indices = 0;
+	if (gres_each(gres, g->how->gpus, on_index, g, &g->per_host) == -1)
+		g->unread = 1;
+}
+
+/* Adds the devices of the host, each once, also when two have one address. */
+static int
+devices_add(struct group *g)
+{
+	char address[ACCEL_MAX];
+	uint32_t i;
+
+	for (i = 0; i < g->n_indices; i++) {
+		g->work += 1 + g->host->n_accels;
+		if (g->work > WORK_MAX)
+			return -1;
+		if (g->how->device == NULL ||
+		    g->how->device(g->host->name, g->indices[i], address,
+			g->how->arg) == -1 ||
+		    has_accel(g->host, address))
+			continue;
+		if (job_host_add_accel(g->host, address) == -1) {
+			g->unread = 1;
+			break;
+		}
+	}
+	g->devices += g->per_host;
+	return 0;
 }
 
 static int
 on_host(const char *name, void *arg)
 {
 	struct group *g = arg;
-	uint32_t devices;
 
 	g->host = job_add_host(g->job, name);
 	if (g->host == NULL || ranges_each(g->cpus, on_cpus, g) == -1)
 		return -1;
-	if (gres_each(g->gres, g->how->gpus, on_device, g, &devices) == -1)
-		g->unread = 1;
-	g->devices += devices;
-	return 0;
+	return devices_add(g);
 }
 
 /* Reads every group in s; *groups becomes their number. */
 static int
 groups_parse(struct span s, struct group *g, uint32_t *groups)
 {
-	struct span nodes;
+	struct span nodes, gres;
 
 	*groups = 0;
 	while ((nodes = token_value(&s, " Nodes=")).p != NULL) {
-		g->cpus = token_value(&s, " CPU_IDs=");
-		token_value(&s, " Mem=");
-		if (token_find(s, " GRES_IDX=") == s.p)
-			g->gres = token_value(&s, " GRES_IDX=");
-		else if (token_find(s, " GRES=") == s.p)
-			g->gres = token_value(&s, " GRES=");
-		else
-			g->gres.n = 0;
+		/* Each is the next one: a search would read the rest each time. */
+		g->cpus = token_next(&s, " CPU_IDs=");
+		token_next(&s, " Mem=");
+		gres = token_next(&s, " GRES_IDX=");
+		if (gres.p == NULL)
+			gres = token_next(&s, " GRES=");
+		gres_read(g, gres);
 		if (g->cpus.n == 0)
 			return -1;
 		if (g->cpus.n == CPU_IDS_LEN) {
@@ -230,7 +268,8 @@ scontrol_resources(struct span s, const struct read_options *how,
 			job->flags |= JOB_HAS_THREADS;
 		job->nodes = job->n_hosts;
 	} else if (!out->no_nodes) {
-		g.cpus.n = g.gres.n = 0;
+		g.cpus.n = 0;
+		gres_read(&g, (struct span) { NULL, 0 });
 		if (hostlist_each(nodes, on_host, &g) == -1)
 			return RECORD_BAD;
 	}

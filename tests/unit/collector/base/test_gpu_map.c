@@ -87,10 +87,42 @@ test_slots(void)
 	gpu_map_free(map);
 }
 
+/* The devices of several hosts, in any order. */
+static void
+test_hosts(void)
+{
+	static const struct {
+		const char *host;
+		uint32_t index;
+		const char *want;
+	} asked[] = { { "n1", 0, "a" }, { "n1", 1, "b" }, { "m1", 0, "c" },
+		{ "n2", 1, "b" }, { "x", 0, NULL }, { "x", 1, NULL },
+		{ "n1", 2, NULL }, { "m1", 0, "c" } };
+	char reason[256], address[ACCEL_MAX], host[HOST_MAX];
+	struct gpu_map
+	    *map = gpu_map_new("{\"^n\":[\"a\",\"b\"],\"m\":{\"0\":\"c\"}}",
+		reason, sizeof(reason));
+	size_t i;
+
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		CHECK_STR(gpu_address(map, asked[i].host, asked[i].index,
+			      address) == 0 ?
+			address :
+			NULL,
+		    asked[i].want);
+	/* More hosts than errors are logged. */
+	for (i = 0; i < 3000; i++) {
+		snprintf(host, sizeof(host), "y%zu", i % 1500);
+		CHECK_INT(gpu_address(map, host, 0, address), -1);
+	}
+	gpu_map_free(map);
+}
+
 int
 main(void)
 {
 	test_gpus();
+	test_hosts();
 	test_slots();
 	return check_done();
 }

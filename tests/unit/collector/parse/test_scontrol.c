@@ -549,6 +549,60 @@ test_wckey(void)
 	}
 }
 
+static unsigned asked; /* addresses of devices */
+
+static int
+no_device(const char *host, uint32_t index, char address[ACCEL_MAX], void *arg)
+{
+	(void)host;
+	(void)index;
+	(void)arg;
+	*address = '\0';
+	asked++;
+	return -1;
+}
+
+/* The work for one record has a limit, whatever the record contains. */
+static void
+test_work(void)
+{
+	static const char life[] = OWNER_TEXT
+	    "N/A" ACCOUNT_TEXT
+	    "n JobState=RUNNING Reason=None SubmitTime=1 StartTime=2 EndTime=3 "
+	    "NodeList=n[1-99999] NumNodes=99999 TRES=gres/gpu=1 CoreSpec=*   ";
+	static const struct {
+		const char *groups;
+		enum record_verdict verdict;
+		unsigned asked; /* at most */
+	} works[] = {
+		{ "Nodes=n[1-99999] CPU_IDs=0-7 Mem=0 GRES=gpu:8(IDX:0-7)",
+		    RECORD_GOOD, 99999 * 8 },
+		{ "Nodes=n[1-99999] CPU_IDs=0-7 Mem=0 GRES=gpu:1(IDX:0-1023)",
+		    RECORD_BAD, 8000000 },
+		{ "Nodes=n[1-99999] CPU_IDs="
+		  "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,"
+		  "40,42,44,46,48,50,52,54,56,58,60,62,64,66,68,70,72,74,76,78"
+		  " Mem=0 GRES=",
+		    RECORD_GOOD, 0 },
+	};
+	struct read_options none = how;
+	struct job_snapshot s;
+	char text[4096];
+	size_t i;
+
+	none.device = no_device;
+	for (i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+		snprintf(text, sizeof(text), "%s%s MinCPUsNode=1" END_TEXT,
+		    life, works[i].groups);
+		asked = 0;
+		snapshot_init(&s);
+		CHECK_INT(scontrol_record(S(text), NULL, &none, &s),
+		    works[i].verdict);
+		CHECK(asked <= works[i].asked);
+		snapshot_clear(&s);
+	}
+}
+
 /* slurmctld increments BatchFlag when a node has crashed. */
 static void
 test_batch(void)
@@ -713,6 +767,7 @@ main(void)
 	test_forged_name();
 	test_user_texts();
 	test_wckey();
+	test_work();
 	test_batch();
 	test_owner();
 	test_cut();

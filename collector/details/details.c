@@ -292,7 +292,7 @@ one_query_start(struct details *d, uint64_t job)
 
 /* Reads a kept record again.  0, or -1: it has to be queried again. */
 static int
-line_read(struct details *d, const struct detail_result *r,
+line_read(const struct details *d, const struct detail_result *r,
     struct job_snapshot *s)
 {
 	struct span line = details_line(d, r);
@@ -371,24 +371,37 @@ deliver_begin(struct details *d)
  */
 #define HOSTS_FAILS_MAX 3
 
+/*
+ * Has the job an unknown host?  Its shape would be missing in the record.  The
+ * flag is from the time when the record was read, or from lacks_update().
+ */
 static int
-on_host(const char *name, void *arg)
+lacks_host(const struct detail_result *r)
 {
-	return hosts_shape(arg, name) != NULL ? 0 : -1;
+	return r->lacks && r->verdict == DETAIL_GOOD;
 }
 
-/* Has the job an unknown host?  Its shape would be missing in the record. */
-static int
-lacks_host(const struct details *d, const struct detail_result *r)
+/* More hosts are known now. */
+static void
+lacks_update(struct details *d)
 {
-	struct span s = details_line(d, r), nodes;
+	struct detail_result *r;
+	struct job_snapshot read;
+	size_t i;
 
-	/* slurmctld does not know this job. */
-	if (s.n == 0)
-		return 0;
-	nodes = token_value(&s, " NodeList=");
-	return nodes.n > 0 && !span_is(nodes, "(null)") &&
-	    hostlist_each(nodes, on_host, d->c->hosts) == -1;
+	for (i = 0; i < d->n; i++) {
+		r = &d->results[i];
+		if (!lacks_host(r))
+			continue;
+		if (r->s != NULL) {
+			r->lacks = details_lacks_host(d, r->s) != 0;
+			continue;
+		}
+		snapshot_init(&read);
+		r->lacks = line_read(d, r, &read) == 0 &&
+		    details_lacks_host(d, &read);
+		snapshot_clear(&read);
+	}
 }
 
 /* Is there an unknown host of the jobs that are CONFIGURING, or of the others? */
@@ -401,7 +414,7 @@ host_is_missing(const struct details *d, int configuring)
 	for (i = 0; i < d->n; i++) {
 		r = &d->results[i];
 		if ((r->phase == PHASE_CONFIGURING) == configuring &&
-		    lacks_host(d, r))
+		    lacks_host(r))
 			return 1;
 	}
 	return 0;
@@ -414,7 +427,7 @@ hosts_wait(struct details *d)
 	size_t i;
 
 	for (i = 0; i < d->n; i++)
-		if (lacks_host(d, &d->results[i]))
+		if (lacks_host(&d->results[i]))
 			details_result_drop(&d->results[i], DETAIL_LATER);
 }
 
@@ -444,6 +457,7 @@ on_hosts(void *arg, int failed)
 {
 	struct details *d = arg;
 
+	lacks_update(d);
 	if (failed && d->hosts_fails < HOSTS_FAILS_MAX) {
 		d->hosts_fails++;
 		hosts_wait(d);

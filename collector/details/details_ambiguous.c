@@ -133,7 +133,7 @@ on_record(const struct command_end *end, int complete, void *arg)
 	}
 	if (x->opted_out)
 		s.job.flags |= JOB_OPTED_OUT;
-	details_keep(x->r, &s);
+	details_keep(d, x->r, &s);
 	x->done(d, 1);
 }
 

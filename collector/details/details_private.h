@@ -25,6 +25,7 @@ struct detail_result {
 	enum slurm_phase phase;
 	unsigned wanted : 1; /* 0 = it was found in the answer */
 	unsigned shown : 1;  /* squeue shows that it has ended */
+	unsigned lacks : 1;  /* the shape of a host was unknown */
 };
 
 /*
@@ -91,7 +92,10 @@ struct detail_result *details_result_new(struct details *d, uint64_t job,
 /* Forgets what is kept of it. */
 void details_result_drop(struct detail_result *r, enum detail verdict);
 /* Keeps s for the job; takes it. */
-void details_keep(struct detail_result *r, struct job_snapshot *s);
+void details_keep(struct details *d, struct detail_result *r,
+    struct job_snapshot *s);
+/* Is the shape of a host of s unknown? */
+int details_lacks_host(const struct details *d, const struct job_snapshot *s);
 /* Keeps line for r; the verdict is DETAIL_LATER when there is no memory. */
 void details_line_keep(struct details *d, struct detail_result *r,
     struct span line);

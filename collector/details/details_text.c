@@ -241,6 +241,7 @@ record_take(struct details *d, uint64_t job, struct span line)
 	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen) {
 		details_line_keep(d, r, line);
 		r->phase = s.state->phase;
+		r->lacks = details_lacks_host(d, &s) != 0;
 		if (is_rest(d, r, &s)) {
 			result_wait(d, job);
 			each_before(d, job, result_wait);

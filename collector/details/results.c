@@ -11,6 +11,7 @@
 
 #include "collector/details/details_private.h"
 #include "collector/details/record_pack.h"
+#include "collector/slurm/slurm.h"
 
 #define ALLOC_BYTES 16 /* of the allocator for each piece of memory */
 
@@ -68,8 +69,19 @@ details_result_new(struct details *d, uint64_t job, int wanted)
 	return r;
 }
 
+int
+details_lacks_host(const struct details *d, const struct job_snapshot *s)
+{
+	uint32_t i;
+
+	for (i = 0; d->c->hosts != NULL && i < s->job.n_hosts; i++)
+		if (hosts_shape(d->c->hosts, s->job.hosts[i].name) == NULL)
+			return 1;
+	return 0;
+}
+
 void
-details_keep(struct detail_result *r, struct job_snapshot *s)
+details_keep(struct details *d, struct detail_result *r, struct job_snapshot *s)
 {
 	r->s = malloc(sizeof(*s));
 	if (r->s == NULL) {
@@ -78,6 +90,8 @@ details_keep(struct detail_result *r, struct job_snapshot *s)
 		return;
 	}
 	*r->s = *s;
+	r->phase = s->state->phase;
+	r->lacks = details_lacks_host(d, s) != 0;
 	r->verdict = DETAIL_GOOD;
 }
 

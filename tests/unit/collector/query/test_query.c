@@ -1791,6 +1791,7 @@ test_shapes_known(void)
 	sim_answer("squeue", text);
 	snprintf(text, sizeof(text), "%s", record(11, "RUNNING"));
 	replace(text, sizeof(text), " NodeList=", "node2");
+	replace(text, sizeof(text), " Nodes=", "node2");
 	second = text + strlen(text);
 	snprintf(second, sizeof(text) - (size_t)(second - text), "%s",
 	    record(12, "RUNNING"));
@@ -1799,6 +1800,58 @@ test_shapes_known(void)
 	CHECK_STR(sim_said(), "");
 	sim_answer_failed("scontrol", "", NO_SLURMCTLD);
 	CHECK_STR(sim_said(), "start 12/0 threads");
+}
+
+#define NODE1 \
+	"NodeName=node1 CoresPerSocket=8 Sockets=2 State=MIXED" \
+	" ThreadsPerCore=2\n"
+
+/*
+ * The hosts of a job are those of its record.  A job name with NodeList= leads to no
+ * query, which would hide that another job has an unknown node; a job that was
+ * queried exactly leads to one.
+ */
+static void
+test_shapes_named(void)
+{
+	char text[8192];
+
+	begin();
+	c->host_absent_at = c->host_hidden_at = 0;
+	hook_event_add(hooks, 5, 10, EVENT_UNKNOWN);
+	snprintf(text, sizeof(text), "%s", record(10, "RUNNING"));
+	replace(text, sizeof(text), " JobName=", "x NodeList=nosuch1");
+	sim_answer("scontrol", text);
+	sim_answer("scontrol", NODE1);
+	CHECK_STR(sim_said(), "start 10/0 threads");
+	CHECK_INT(c->host_absent_at, 0);
+	sim_pass(60);
+	hook_event_add(hooks, 6, 11, EVENT_UNKNOWN);
+	lanes_run();
+	snprintf(text, sizeof(text), "%s", record(11, "RUNNING"));
+	replace(text, sizeof(text), " JobName=", "x NodeList=nosuch1");
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_said(), "start 11/0 threads");
+	CHECK_INT(c->host_absent_at, 0);
+
+	hook_event_add(hooks, 7, 12, EVENT_UNKNOWN);
+	lanes_run();
+	snprintf(text, sizeof(text), "%s", record(12, "RUNNING"));
+	replace(text, sizeof(text), " JobName=", "x UserId=a(1) GroupId=a(1) ");
+	replace(text, sizeof(text), " NodeList=", "node2");
+	replace(text, sizeof(text), " Nodes=", "node2");
+	sim_answer("scontrol", text);
+	sim_answer("squeue",
+	    "12<~!>x UserId=a(1) GroupId=a(1) <~!>(null)<~!>(null)<~!>"
+	    "normal<~!>\n");
+	sim_answer("scontrol", text);
+	CHECK_STR(sim_args("scontrol"), "--all show node -o");
+	CHECK_STR(sim_said(), "");
+	sim_answer("scontrol",
+	    NODE1 "NodeName=node2 CoresPerSocket=8 "
+		  "Sockets=2 State=MIXED ThreadsPerCore=2\n");
+	CHECK_STR(sim_said(), "start 12/0 threads");
+	CHECK_INT(c->host_absent_at, 0);
 }
 
 /* A prolog of two minutes is left to the poll. */
@@ -1964,6 +2017,7 @@ main(void)
 	test_hidden_both();
 	test_shapes_failed();
 	test_shapes_known();
+	test_shapes_named();
 	test_confirm_long_prolog();
 	return check_done();
 }

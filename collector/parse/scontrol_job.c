@@ -517,11 +517,16 @@ info_text(const struct record *r)
 	return text;
 }
 
-/* Reads what precedes NodeList=. */
+/*
+ * Reads what precedes NodeList=.  A token that is missing must not be found in a
+ * list of features, behind MinCPUsNode=.
+ */
 static enum record_verdict
 begin_parse(struct record *r, struct job_snapshot *s)
 {
 	enum record_verdict verdict;
+	struct span life;
+	const char *end;
 
 	if (head_parse(&r->rest, s) == -1 || s->job.key.job == 0)
 		return RECORD_BAD;
@@ -537,8 +542,14 @@ begin_parse(struct record *r, struct job_snapshot *s)
 	verdict = features_check(r);
 	if (verdict != RECORD_GOOD)
 		return verdict;
-	r->rest = trusted(r->rest);
-	return life_parse(&r->rest, s) == 0 ? RECORD_GOOD : RECORD_BAD;
+	life = r->rest = trusted(r->rest);
+	end = token_find(life, " MinCPUsNode=");
+	if (end != NULL)
+		life.n = (size_t)(end - life.p);
+	if (life_parse(&life, s) == -1)
+		return RECORD_BAD;
+	r->rest = span_from(r->rest, life.p);
+	return RECORD_GOOD;
 }
 
 enum record_verdict

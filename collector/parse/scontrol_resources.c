@@ -236,10 +236,15 @@ scontrol_resources(struct span s, const struct read_options *how,
 {
 	struct group g = { .how = how, .job = &out->job };
 	struct job *job = &out->job;
-	struct span nodes, groups;
+	struct span nodes, behind = { NULL, 0 };
 	uint64_t tasks = 1, per_task = 1;
-	const char *end;
+	const char *end = token_find(s, " MinCPUsNode=");
 
+	/* Texts of the user are behind it. */
+	if (end != NULL) {
+		behind = span_from(s, end);
+		s.n = (size_t)(end - s.p);
+	}
 	nodes = token_value(&s, " NodeList=");
 	out->no_nodes = nodes.n == 0 || span_is(nodes, "(null)");
 	number_u32(token_value(&s, " NumNodes="), &job->nodes);
@@ -250,14 +255,10 @@ scontrol_resources(struct span s, const struct read_options *how,
 		tasks = per_task = 1;
 	tres_take(&s, how, job);
 	token_value(&s, " CoreSpec=");
-	end = token_find(s, " MinCPUsNode=");
-	groups = s;
-	if (end != NULL) {
-		groups.n = (size_t)(end - s.p);
-		s = span_from(s, end);
-	}
-	if (groups_parse(groups, &g, &out->groups) == -1)
+	if (groups_parse(s, &g, &out->groups) == -1)
 		return RECORD_BAD;
+	if (end != NULL)
+		s = behind;
 	memory_parse(s, tasks, per_task, job);
 	token_value(&s, " DelayBoot=");
 	job->reservation = span_text(token_value(&s, " Reservation="),

@@ -457,6 +457,10 @@ static const struct user_texts {
 	{ "N/A", "(null)", "normal",
 	    "(null) DelayBoot=0 ClusterFeatures=a Reservation=q", RECORD_GOOD,
 	    SHARED_UNKNOWN, NULL },
+	/* Tokens that the record does not have before. */
+	{ "N/A", "(null)", "normal",
+	    "(null) DelayBoot=0 ClusterFeatures=a AllocTRES=cpu=9 NumTasks=9",
+	    RECORD_GOOD, SHARED_UNKNOWN, NULL },
 	{ "N/A", "(null)", "normal",
 	    "(null) DelayBoot=0 ClusterFeatures=a OverSubscribe=NO Command=c",
 	    RECORD_AMBIGUOUS, SHARED_UNKNOWN, NULL },

@@ -6,8 +6,11 @@
  */
 #include "config.h"
 
+#include <sys/random.h>
+
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "collector/base/tables.h"
 
@@ -19,7 +22,23 @@
 static size_t
 idmap_slot(const struct idmap *m, uint64_t key)
 {
-	return (size_t)((key * 0x9e3779b97f4a7c15ULL) >> 20) & (m->cap - 1);
+	uint64_t factor = m->factor != 0 ? m->factor : 0x9e3779b97f4a7c15ULL;
+
+	return (size_t)((key * factor) >> 20) & (m->cap - 1);
+}
+
+void
+idmap_random(struct idmap *m)
+{
+	struct timespec ts;
+
+	/* getrandom() fails only before the kernel's generator is ready. */
+	if (getrandom(&m->factor, sizeof(m->factor), GRND_NONBLOCK) !=
+	    (ssize_t)sizeof(m->factor)) {
+		clock_gettime(CLOCK_REALTIME, &ts);
+		m->factor = 0x9e3779b97f4a7c15ULL * (uint64_t)ts.tv_nsec;
+	}
+	m->factor |= 1;
 }
 
 void
@@ -33,7 +52,8 @@ idmap_clear(struct idmap *m)
 static int
 idmap_grow(struct idmap *m)
 {
-	struct idmap next = { .cap = m->cap != 0 ? m->cap * 2 : FIRST_CAP };
+	struct idmap next = { .cap = m->cap != 0 ? m->cap * 2 : FIRST_CAP,
+		.factor = m->factor };
 	size_t i, k;
 
 	next.keys = calloc(next.cap, sizeof(*next.keys));

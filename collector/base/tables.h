@@ -17,9 +17,15 @@ struct idmap {
 	uint32_t *values; /* owned */
 	size_t cap;	  /* a power of two, or 0 */
 	size_t n;
+	uint64_t factor; /* see idmap_random(); 0 = the usual one */
 };
 
 void idmap_clear(struct idmap *m);
+/*
+ * For an empty map whose keys users can choose, until it is cleared: without a random
+ * factor, some 100,000 chosen keys would need seconds, because all have one slot.
+ */
+void idmap_random(struct idmap *m);
 /*
  * Returns the place of the value.  *added is 1 when the key is new; added may
  * be NULL.  Returns NULL when out of memory.

@@ -59,7 +59,7 @@ scontrol_id(struct span line)
 	end = memchr(v.p, ' ', v.n);
 	if (end != NULL)
 		v.n = (size_t)(end - v.p);
-	return number_u64(v, &id) == 0 ? id : 0;
+	return number_u64(v, &id) == 0 && id <= UINT32_MAX ? id : 0;
 }
 
 /*

@@ -38,6 +38,35 @@ test_idmap(void)
 	idmap_clear(&m);
 }
 
+/* Nobody can choose keys that have one slot: the order of two maps differs. */
+static void
+test_random(void)
+{
+	struct idmap m[2] = { { 0 }, { 0 } };
+	size_t at[2] = { 0, 0 };
+	uint64_t i, key[2];
+	int k, differ = 0;
+
+	for (k = 0; k < 2; k++) {
+		idmap_random(&m[k]);
+		for (i = 1; i <= 5000; i++)
+			CHECK(idmap_put(&m[k], i << 20, NULL) != NULL);
+		for (i = 2; i <= 5000; i += 2)
+			idmap_remove(&m[k], i << 20);
+		for (i = 1; i <= 5000; i++)
+			CHECK((idmap_get(&m[k], i << 20) != NULL) ==
+			    (i % 2 == 1));
+	}
+	do {
+		for (k = 0; k < 2; k++)
+			key[k] = idmap_next(&m[k], &at[k], NULL);
+		differ |= key[0] != key[1];
+	} while (key[0] != 0);
+	CHECK(differ);
+	idmap_clear(&m[0]);
+	idmap_clear(&m[1]);
+}
+
 static void
 test_open(void)
 {
@@ -109,6 +138,7 @@ int
 main(void)
 {
 	test_idmap();
+	test_random();
 	test_open();
 	test_done();
 	return check_done();

@@ -63,6 +63,7 @@ struct details {
 	char cut[CUT_BYTES];   /* the last line of a job, if it is as short */
 	size_t cut_len;	       /* 0 = it was longer */
 	uint64_t cut_at;       /* bytes of the answer before it */
+	uint64_t last;	       /* the job of the last record; 0 = not wanted */
 	struct detail_result *results; /* owned */
 	size_t n;
 	size_t cap;

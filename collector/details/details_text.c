@@ -257,6 +257,8 @@ details_text_begin(struct details *d)
 	d->bytes = 0;
 	d->n_recent = 0;
 	d->cut_len = 0;
+	d->last = 0;
+	idmap_random(&d->seen); /* users can choose the ids of forged lines */
 }
 
 /* A longer line does not end before JobState=. */
@@ -349,6 +351,21 @@ other_line(struct details *d, struct span line)
 }
 
 /*
+ * A line that is no record goes on with the record before it: of a job whose script
+ * is in SubmitLine= (26.05), this is not seldom.  The admin's comment is in such a
+ * line, too.
+ */
+static void
+more_line(struct details *d, struct span line)
+{
+	const char *word = d->c->set->how.opt_out_word;
+
+	each_recent(d, result_ambiguous);
+	if (d->last != 0 && word != NULL && token_find(line, word) != NULL)
+		result_ambiguous(d, d->last);
+}
+
+/*
  * A text of a user may contain a newline: the lines before it may look like a
  * whole record, and the real record is here.  This is so after a line that is
  * no record, after a second line of the same job, and after a line of an
@@ -365,7 +382,7 @@ details_text_line(struct span line, void *arg)
 
 	if (job == 0) {
 		if (line.n > 0)
-			each_recent(d, result_ambiguous);
+			more_line(d, line);
 	} else if ((before = idmap_put(&d->seen, job, &added)) == NULL)
 		return -1;
 	else if (!added) {
@@ -384,8 +401,10 @@ details_text_line(struct span line, void *arg)
 		if (line_result(d, job) != NULL)
 			recent_add(d, job, line);
 	}
-	if (job != 0)
+	if (job != 0) {
 		cut_keep(d, line);
+		d->last = line_result(d, job) != NULL ? job : 0;
+	}
 	d->bytes += line.n + 1;
 	return 0;
 }

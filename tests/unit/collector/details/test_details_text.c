@@ -233,6 +233,27 @@ test_rest_named(void)
 	    DETAIL_AMBIGUOUS);
 }
 
+/*
+ * The script of job 77 is in SubmitLine=, with its newlines (26.05).  The comment of an
+ * admin is behind it, on another line, with the word for jobs that are not reported.
+ */
+static void
+test_opt_out_behind(void)
+{
+	char text[4096];
+
+	settings.how.opt_out_word = "nosubmit";
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=a%s SubmitLine=sbatch --wrap cd /%01100d\n"
+	    "sleep 100 WorkDir=/tmp AdminComment=nosubmit\n",
+	    rest("alice", "RUNNING", 0, START), 0);
+	check_text("the word is behind a newline", text, DETAIL_AMBIGUOUS,
+	    DETAIL_AMBIGUOUS);
+	*strstr(text, "nosubmit") = 'N';
+	check_text("another comment is", text, DETAIL_GOOD, DETAIL_GOOD);
+	settings.how.opt_out_word = NULL;
+}
+
 #define STORM 1500 /* jobs that run, each before a job that is pending again */
 
 /* Reads an answer about the jobs of the storm: how many have this verdict. */
@@ -453,6 +474,7 @@ main(void)
 		check_answer(&table[i]);
 	test_cut_in_text();
 	test_rest_named();
+	test_opt_out_behind();
 	test_storm();
 	test_single_forged();
 	test_single_groups();

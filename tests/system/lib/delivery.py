@@ -683,7 +683,8 @@ def reconcile():
     f.commit_now()
     until(lambda: s.number("open") == 6, 5)
     foreign, denied, stranger = new(), new(), new(cluster="beta", hosts=("b1",))
-    for r in (foreign, denied, stranger):
+    far = new(start=(NOW - 1000) * 1000)  # cc-backend accepts milliseconds
+    for r in (foreign, denied, stranger, far):
         f.api("POST", "jobs/start_job/", {
             "jobId": r.job, "cluster": r.cluster, "user": "u1", "numNodes": 1,
             "startTime": r.start, "resources": [{"hostname": r.hosts[0]}]})
@@ -693,6 +694,7 @@ def reconcile():
         str(foreign.job) in r[1] for r in rows), (text, rows))
     c.soon("Slurm is asked for it", lambda: foreign.key() in s.asked and denied.key() in s.asked, 12)
     c.true("another's cluster is not touched", stranger.key() not in s.asked)
+    c.true("a start in milliseconds is in no lookup", far.key() not in s.asked)
     s.deny(denied, *mine[:3])
     time.sleep(3)
     s.deny(denied, *mine[:3])

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The answer of `scontrol show job` about two jobs, one of which has the input
- * as its name, newlines included.  A record that is kept for a job must be the
- * record that slurmctld printed for it.  The first byte chooses the order of
- * the jobs and the kind of query.
+ * as its name, its MCS label or its QOS, newlines included.  A record that is kept
+ * for a job must be the record that slurmctld printed for it.  The first byte
+ * chooses the text, the order of the jobs and the kind of query.
  */
 #include "config.h"
 
 #include "collector/details/details_private.h"
 #include "tests/fuzz/snapshot.h"
 
-#define NAME_BYTES_MAX 1024 /* slurmctld's limit */
+#define TEXT_BYTES_MAX 1024 /* slurmctld's limit */
 #define N_JOBS	       2
+#define N_TEXTS	       3 /* name, MCS label, QOS */
 
+#define OWNER	" UserId=alice(1001) GroupId=staff(100) MCS_label="
+#define ACCOUNT " Priority=1 Nice=0 Account=phys QOS="
 #define TAIL \
-	" UserId=alice(1001) GroupId=staff(100) MCS_label=N/A" \
-	" Priority=1 Nice=0 Account=phys QOS=normal JobState=RUNNING Reason=None Restarts=0" \
+	" JobState=RUNNING Reason=None Restarts=0" \
 	" BatchFlag=1 ExitCode=0:0 TimeLimit=00:05:00 SubmitTime=1700000000" \
 	" StartTime=1700000100 EndTime=1700000400 Partition=main NodeList=n1" \
 	" NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1 TRES=cpu=2,node=1" \
@@ -35,18 +37,24 @@ static struct cluster cluster = { .site = &site, .set = &settings };
 
 /* Returns owned: what slurmctld prints for a job, with its newline. */
 static char *
-record_new(uint64_t job, struct span name, struct span *record)
+record_new(uint64_t job, const struct span texts[N_TEXTS], struct span *record)
 {
-	static const char tail[] = TAIL;
+	static const char *const behind[N_TEXTS] = { OWNER, ACCOUNT, TAIL };
 	char head[64], *text, *p;
-	int n = snprintf(head, sizeof(head),
-	    "JobId=%llu JobName=", (unsigned long long)job);
+	int i,
+	    n = snprintf(head, sizeof(head),
+		"JobId=%llu JobName=", (unsigned long long)job);
+	size_t size = (size_t)n;
 
-	text = malloc((size_t)n + name.n + sizeof(tail) - 1);
+	for (i = 0; i < N_TEXTS; i++)
+		size += texts[i].n + strlen(behind[i]);
+	text = malloc(size);
 	HOLDS(text != NULL);
 	p = mempcpy(text, head, (size_t)n);
-	p = mempcpy(p, name.p, name.n);
-	p = mempcpy(p, tail, sizeof(tail) - 1);
+	for (i = 0; i < N_TEXTS; i++) {
+		p = mempcpy(p, texts[i].p, texts[i].n);
+		p = mempcpy(p, behind[i], strlen(behind[i]));
+	}
 	*record = (struct span) { text, (size_t)(p - text) };
 	return text;
 }
@@ -130,7 +138,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const struct span plain = { "train", 5 };
-	struct span name, records[N_JOBS];
+	struct span texts[N_TEXTS] = { plain, plain, plain };
+	struct span input, records[N_JOBS];
 	char *text[N_JOBS];
 	unsigned choice;
 
@@ -138,14 +147,15 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (n == 0)
 		return 0;
 	choice = *bytes;
-	name = (struct span) { (const char *)bytes + 1,
+	input = (struct span) { (const char *)bytes + 1,
 		strnlen((const char *)bytes + 1, n - 1) };
-	if (name.n > NAME_BYTES_MAX)
-		name.n = NAME_BYTES_MAX;
+	if (input.n > TEXT_BYTES_MAX)
+		input.n = TEXT_BYTES_MAX;
 	settings.how = *fuzz_reading();
 	cluster.slurm.accounting = (choice & 4) != 0;
-	text[0] = record_new(jobs[0], name, &records[0]);
-	text[1] = record_new(jobs[1], plain, &records[1]);
+	text[1] = record_new(jobs[1], texts, &records[1]);
+	texts[choice / 8 % N_TEXTS] = input;
+	text[0] = record_new(jobs[0], texts, &records[0]);
 	answers_hold(records, choice);
 	free(text[0]);
 	free(text[1]);

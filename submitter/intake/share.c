@@ -24,8 +24,12 @@
 #define SHARED_PERCENT 80 /* of spoolMaxBytes; below the limits of space.c */
 /* This part of the shared part is left by a cluster whose runs are open. */
 #define OPEN_REST(bytes) ((bytes) / 16)
-/* A cluster that waits is read again below this part of what is free. */
-#define AGAIN(bytes) ((bytes) / 8 * 7)
+/*
+ * A cluster that waits is read again below this part of what is free.  Open runs that
+ * wait for their ends do not become fewer: it is read as soon as there is space.
+ */
+#define AGAIN(bytes)	  ((bytes) / 8 * 7)
+#define OPEN_AGAIN(bytes) ((bytes) - (bytes) / 64)
 
 #define WAIT_FEW  16 /* runs: a cluster with more of them waits for delivery */
 #define WAIT_ROWS 64 /* rows searched for them in each state */
@@ -164,7 +168,7 @@ must_wait(struct intake *b, const char *cluster, int64_t room, int was)
 	int64_t bytes = spool_share(sp, cluster);
 	int64_t most = open_limit(b, cluster);
 
-	if (spool_share_most(sp, cluster) > (was ? AGAIN(most) : most)) {
+	if (spool_share_most(sp, cluster) > (was ? OPEN_AGAIN(most) : most)) {
 		b->shedding = 1;
 		return 1;
 	}

@@ -121,7 +121,8 @@ unsafe_find(struct supervisor *sup)
 	int found = unsafe_path_next(&sup->conf, sup->setup.config_path, &u);
 
 	snprintf(sup->unsafe, sizeof(sup->unsafe), "%s", found ? u.text : "");
-	secrets_warn(&sup->setup, &sup->conf);
+	if (worker_is_wanted(&sup->conf, ROLE_RUNNER))
+		secrets_warn(&sup->setup, &sup->conf);
 }
 
 static void

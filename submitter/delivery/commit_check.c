@@ -382,7 +382,10 @@ stopped_begin(struct commit_check *n)
 		return -1;
 	n->stopped = 1;
 	n->cluster = 0;
-	/* A run that was accepted later waits for its commit, not for a list. */
+	/*
+	 * A run that was accepted later waits for its commit, not for a list.  A run
+	 * that has ended later and is not shown any more waits as long.
+	 */
 	if (spool_ranges(n->s->spool, states, 1, n->listed - interval_most(n),
 		RUN_BACKFILL, &n->ranges) == 0)
 		return 0;

@@ -116,6 +116,8 @@ struct accounting {
 	 */
 	struct idmap steps_unread;
 	int unread_turn; /* the next query is for one of them */
+	int64_t
+	    outage_at; /* monotonic s: slurmdbd was away for long; 0 = never */
 	/*
 	 * monotonic s: an answer lacked runs that wait for their steps (0 = the
 	 * last answer had all); no query for steps before the other time
@@ -159,6 +161,15 @@ int acct_column_missing(struct accounting *l, const struct command_end *end);
  * on this machine: the command did not start, or its files were replaced.
  */
 int acct_may_be_size(enum command_outcome outcome);
+/* Notes whether slurmdbd is away for long; called often. */
+void acct_outage_note(struct accounting *l);
+/*
+ * Notes in unread that the query for one job has failed.  Returns the seconds since the
+ * first time, or 0: an outage of slurmdbd is under way, or has ended since then, and is
+ * no reason to give the job up.
+ */
+uint32_t acct_unread_age(struct accounting *l, struct idmap *unread,
+    uint64_t job);
 /* Sends the watermark that was earned, unless a row waits. */
 void acct_watermark(struct accounting *l);
 /* Sends the watermarks of backfills that are due. */

@@ -187,26 +187,6 @@ asked_answered(struct accounting *l)
 }
 
 /*
- * Seconds since the job alone could not be read for the first time.  An outage is no
- * reason, so the query before must have been answered: otherwise 0.
- */
-static uint32_t
-unread_age(struct accounting *l, uint64_t job)
-{
-	uint32_t now = (uint32_t)now_s(), *since;
-	int added;
-
-	if (l->c->dbd.fails > 1)
-		return 0;
-	since = idmap_put(&l->ids_unread, job, &added);
-	if (since == NULL)
-		return 0;
-	if (added)
-		*since = now;
-	return now - *since;
-}
-
-/*
  * The query for one job failed: the other jobs do not wait for it.  The job is queried
  * after longer and longer waits.  After an hour each failure is an answer that proves
  * nothing, so that a hook event or a later run does not wait for ever.
@@ -222,7 +202,7 @@ job_failed(struct accounting *l)
 		idmap_clear(&l->ids_later);
 		idmap_clear(&l->ids_unread);
 	}
-	age = wait = unread_age(l, job);
+	age = wait = acct_unread_age(l, &l->ids_unread, job);
 	if (wait < WAIT_FIRST_S && l->c->work.accounting.n > 0)
 		wait = WAIT_FIRST_S;
 	if (wait > WAIT_MAX_S)

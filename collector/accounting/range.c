@@ -564,6 +564,7 @@ acct_kick(struct accounting *l)
 {
 	struct cluster *c = l->c;
 
+	acct_outage_note(l);
 	if (query_busy(&l->query) || l->checking || !c->ready || !c->synced ||
 	    health_wait(&c->dbd) > 0 || outbox_full(c->outbox))
 		return;

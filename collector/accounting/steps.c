@@ -340,27 +340,14 @@ is_one_job(const struct accounting *l)
 /* Jobs whose steps cannot be read.  After more of them each has a new hour. */
 #define UNREAD_MAX 256
 
-/*
- * Notes that the steps of the job could not be read.  Returns 1 when this is so for
- * a long time.  An outage is no reason, so the query before must have been answered.
- */
+/* Can the steps of the job not be read for a long time? */
 static int
 is_unreadable(struct accounting *l, uint64_t job)
 {
-	uint32_t now = (uint32_t)now_s(), *since;
-	int added;
-
-	if (l->c->dbd.fails > 1)
-		return 0;
 	if (l->steps_unread.n == UNREAD_MAX &&
 	    idmap_get(&l->steps_unread, job) == NULL)
 		idmap_clear(&l->steps_unread);
-	since = idmap_put(&l->steps_unread, job, &added);
-	if (since == NULL)
-		return 0;
-	if (added)
-		*since = now;
-	return now - *since >= LOST_AFTER_S;
+	return acct_unread_age(l, &l->steps_unread, job) >= LOST_AFTER_S;
 }
 
 /*

@@ -1882,6 +1882,35 @@ test_ids_outage(void)
 	CHECK(strstr(sim_said(), "answered 1009") != NULL);
 }
 
+/*
+ * The query that fails before three hours without an answer, and the one after them,
+ * are for the same job: it could not be read for a moment, not for three hours.
+ */
+static void
+test_ids_after_outage(void)
+{
+	unsigned i, failed = 0;
+
+	begin();
+	(void)idmap_put(&c->work.accounting, 1005, NULL);
+	for (i = 0; i < 180; i++) {
+		next_poll();
+		if (*sim_asked() != '\0')
+			sim_answer_failed("sacct", "", "Connection refused");
+	}
+	for (i = 0; i < 20; i++) {
+		next_poll();
+		if (strstr(sim_args("sacct"), "1005") != NULL) {
+			failed++;
+			sim_answer_failed("sacct", "",
+			    "Query result exceeds size limit");
+		} else if (*sim_asked() != '\0')
+			sim_answer("sacct", "");
+	}
+	CHECK(failed > 1);
+	CHECK(strstr(sim_said(), "answered 1005") == NULL);
+}
+
 /* Hook events come so fast that a job waits whenever a query has ended. */
 static void
 test_ids_always(void)
@@ -2643,6 +2672,7 @@ main(void)
 	test_ids_late();
 	test_ids_unread();
 	test_ids_outage();
+	test_ids_after_outage();
 	test_ids_always();
 	test_ids_pause();
 	test_absence();

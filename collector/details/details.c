@@ -283,7 +283,6 @@ static const struct query_type one_query = {
 static void
 one_query_start(struct details *d, uint64_t job)
 {
-	idmap_clear(&d->seen);
 	details_text_begin(d);
 	query_begin(&d->query, d->c, &one_query, d);
 	if (query_start_job(&d->query, job) == -1)
@@ -535,7 +534,6 @@ details_start(struct details *d, int all, int64_t begin)
 	details_text_begin(d);
 	d->found = 0;
 	d->hosts_failed = 0;
-	idmap_clear(&d->seen);
 	if (all) {
 		d->all_at = begin;
 		all_query_start(d);

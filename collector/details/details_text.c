@@ -116,20 +116,25 @@ last_find(struct span s, const char *key)
 /*
  * The bytes up to which the line may go on with a newline in a text of the user,
  * see scontrol_job.c; 0 = the line does not end within such a text.  A text may
- * contain the keys: the last place of each counts, which is the latest.
+ * contain the keys: the last place of each counts, which is the latest.  Before
+ * 24.11 the QOS is a name that an admin chose, and many records have few bytes
+ * behind it.
  */
 static size_t
-text_end(struct span line)
+text_end(const struct details *d, struct span line)
 {
-	static const char *const keys[] = { " JobName=", " MCS_label=", " QOS=",
-		" ClusterFeatures=" };
+	static const char *const keys[] = { " JobName=", " MCS_label=",
+		" ClusterFeatures=", " QOS=" };
+	unsigned version = d->c->slurm.version;
 	struct span tail = line;
 	const char *at, *last = NULL;
-	size_t i, n;
+	size_t i, n, n_keys = sizeof(keys) / sizeof(keys[0]);
 
+	if (version != 0 && version < 2411)
+		n_keys--;
 	if (tail.n > USER_TEXT_BYTES + 32)
 		tail = span_from(line, line.p + line.n - USER_TEXT_BYTES - 32);
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (i = 0; i < n_keys; i++) {
 		at = last_find(tail, keys[i]);
 		if (at != NULL && at + strlen(keys[i]) > last)
 			last = at + strlen(keys[i]);
@@ -150,7 +155,7 @@ text_end(struct span line)
 static void
 recent_add(struct details *d, uint64_t job, struct span line)
 {
-	size_t end = text_end(line);
+	size_t end = text_end(d, line);
 
 	if (end != 0)
 		d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line) {
@@ -258,6 +263,7 @@ details_text_begin(struct details *d)
 	d->n_recent = 0;
 	d->cut_len = 0;
 	d->last = 0;
+	idmap_clear(&d->seen);
 	idmap_random(&d->seen); /* users can choose the ids of forged lines */
 }
 

@@ -230,12 +230,11 @@ name_find(const struct record *r, const struct job *job, struct span *name,
 		if (s.n < name->n || memcmp(s.p, name->p, name->n) != 0)
 			return RECORD_AMBIGUOUS;
 		s = span_from(s, s.p + name->n);
+		at = s.n > 0 ? memchr(s.p, '\n', s.n) : NULL;
+		if (at != NULL) /* the answer can be 16 MiB */
+			s.n = (size_t)(at - s.p);
 		*owner = token_find(s, " UserId=");
-		if (*owner == NULL)
-			return RECORD_BAD;
-		return memchr(s.p, '\n', (size_t)(*owner - s.p)) == NULL ?
-		    RECORD_GOOD :
-		    RECORD_AMBIGUOUS;
+		return *owner != NULL ? RECORD_GOOD : RECORD_AMBIGUOUS;
 	}
 	at = place_find(s, " UserId=", is_any_owner, &n);
 	if (n != 1)
@@ -334,13 +333,15 @@ static enum record_verdict
 account_parse(struct record *r, struct job *job)
 {
 	const struct span *exact = r->exact != NULL ? &r->exact->qos : NULL;
-	struct span v, s = r->rest;
+	struct span v, s = r->rest, head = s;
 	enum record_verdict verdict;
 	const char *at, *end;
 
-	/* An account can contain blanks, but no capital letter. */
-	at = token_find(s, " Account=");
-	end = at != NULL ? token_find(s, " QOS=") : NULL;
+	/* An account can contain blanks and newlines, but no capital letter. */
+	if (head.n > 2 * ACCOUNT_BYTES)
+		head.n = 2 * ACCOUNT_BYTES; /* the answer can be 16 MiB */
+	at = token_find(head, " Account=");
+	end = at != NULL ? token_find(head, " QOS=") : NULL;
 	if (end == NULL || end < at)
 		return RECORD_BAD;
 	at += strlen(" Account=");

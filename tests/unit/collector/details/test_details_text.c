@@ -52,7 +52,6 @@ answers(struct details *d, const char *text, const uint64_t wanted[2],
 			if (wanted[k] != 0)
 				CHECK_INT(details_want_run(d, wanted[k], START),
 				    0);
-		idmap_clear(&d->seen);
 		details_text_begin(d);
 		CHECK_INT(lines_feed(&lines, text, strlen(text),
 			      details_text_line, d),
@@ -265,7 +264,6 @@ storm_read(struct details *d, const char *text, enum detail verdict)
 
 	for (i = 0; i < STORM; i++)
 		CHECK_INT(details_want_run(d, 1000 + 2 * i, START), 0);
-	idmap_clear(&d->seen);
 	details_text_begin(d);
 	CHECK_INT(lines_feed(&lines, text, strlen(text), details_text_line, d),
 	    0);
@@ -308,7 +306,6 @@ single_read(struct details *d, size_t at, const char *text)
 	struct lines lines = { 0 };
 
 	d->at = at;
-	idmap_clear(&d->seen);
 	details_text_begin(d);
 	CHECK_INT(lines_feed(&lines, text, strlen(text), details_text_line, d),
 	    0);

@@ -29,8 +29,8 @@ struct detail_result {
 };
 
 /*
- * A line of a wanted job that may end within a text of the job's user: few
- * records have so few bytes behind such a text.
+ * A line of a wanted job that may end within a text of the job's user: records with
+ * short paths have so few bytes behind such a text.
  */
 struct recent_line {
 	uint64_t job;

@@ -52,7 +52,7 @@ judge() {
 	import sys
 	tokens, last, least, scripts, gap, n = 60.0, None, 60.0, None, 99.0, 0
 	cost = {"squeue": 2, "scontrol": 2, "sdiag": 1}
-	for line in open(sys.argv[1]):
+	for line in open(sys.argv[1], encoding="latin-1"):  # delimiters
 	    t, what = line.split(" ", 1)
 	    t, n = float(t), n + 1
 	    tokens = min(60.0, tokens + 4 * (t - (last or t)))

@@ -75,7 +75,7 @@ bytes_text(const char *s, char buf[CELL_MAX])
 	unsigned u = 0;
 
 	if (end == s || *end != '\0')
-		return s;
+		return text_vis(s, buf, CELL_MAX);
 	for (; n >= 1024 && u < 4; u++)
 		n /= 1024;
 	snprintf(buf, CELL_MAX, n >= 100 || u == 0 ? "%.0f %s" : "%.1f %s", n,

@@ -357,9 +357,8 @@ other_line(struct details *d, struct span line)
 }
 
 /*
- * A line that is no record goes on with the record before it: of a job whose script
- * is in SubmitLine= (26.05), this is not seldom.  The admin's comment is in such a
- * line, too.
+ * A line that is no record belongs to the record before it.  SubmitLine= (26.05) often
+ * has several lines, and the admin's comment is in the last of them.
  */
 static void
 more_line(struct details *d, struct span line)

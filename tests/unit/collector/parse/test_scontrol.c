@@ -388,7 +388,7 @@ record_of(struct job_snapshot *s, const char *owner, const char *flag,
 	    RECORD_GOOD);
 }
 
-/* What follows a text of the user in a record, up to the next such text. */
+/* The tokens between two texts of the user in a record. */
 #define OWNER_TEXT   "JobId=7 JobName=x UserId=a(1) GroupId=a(1) MCS_label="
 #define ACCOUNT_TEXT " Priority=9 Nice=0 Account=phys QOS="
 #define LIFE_TEXT \

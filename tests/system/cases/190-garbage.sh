@@ -95,7 +95,7 @@ bad "wrong type" '{"slurmPollInterval": "often"}' 'slurmPollInterval'
 bad "impossible value" '{"natsPort": 70000}' 'natsPort'
 bad "bytes" "$(printf '\001\002\377')" '.'
 bad "a pattern that is none" '{"gpuPciAddrs": {"n[": ["x"]}}' 'gpuPciAddrs'
-bad "what only a worker can tell" '{"ccRestUrl": "http://x", "natsServer": "nats://u:p@h"}' 'natsServer'
+bad "what only a worker can tell" '{"ccRestUrl": "http://x", "natsServer": "nats://h:99999"}' 'natsServer'
 
 # --- Slurm's output: programs in its place that print rubbish now and then
 suite_down 5

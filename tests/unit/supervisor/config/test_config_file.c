@@ -327,8 +327,13 @@ static const struct {
 	    NULL, NULL },
 	{ "{ \"ccRestUrl\": \"http://[::1]:8080/x\", \"ccRestJwt\": \"t\" }",
 	    NULL, NULL },
-	{ "{ \"ccRestUrl\": \"http://127.0.0.1@h\", \"ccRestJwt\": \"t\" }",
-	    NULL, "http to another host: the token" },
+	{ "{ \"ccRestUrl\": \"https://127.0.0.1@h\", \"ccRestJwt\": \"t\" }",
+	    "ccRestUrl: must not contain a user or password", NULL },
+	{ "{ \"ccRestUrl\": \"http://u:p@127.0.0.1\", \"ccRestJwt\": \"t\", "
+	  "\"ccRestSubmitJobs\": false }",
+	    NULL, "has a password in it, which is not kept secret" },
+	{ "{ \"ccRestUrl\": \"https://h/a@b\", \"ccRestJwt\": \"t\" }", NULL,
+	    NULL },
 	{ "{ \"ccRestUrl\": \"ftp://h\" }", "must begin with https://", NULL },
 	{ "{ \"ccRestUrl\": \"https:///x\" }", "must have a host", NULL },
 	{ "{ \"ccRestUrl\": \"https://h/?x\" }", "must have no blank", NULL },
@@ -449,6 +454,8 @@ static const struct {
 #ifdef HAVE_NATS
 	{ MINIMAL ", \"natsServer\": \"n1, n2:4223,  nats://n3\" }", NULL,
 	    NULL },
+	{ MINIMAL ", \"natsServer\": \"n1, TOKEN@n2\" }",
+	    "natsServer: must not contain a login: use natsToken", NULL },
 #endif
 #ifdef HAVE_NATS
 	{ MINIMAL ", \"natsServer\": \"127.0.0.1, n2.example:4223\", "

@@ -240,6 +240,14 @@ test_status(void)
 	printed(&a, CTL_STATUS, out, sizeof(out));
 	CHECK(strstr(out, "\"problems\":[]") != NULL);
 	reply_clear(&a);
+	/* A number of bytes that is none comes from a compromised submitter. */
+	row_add(&a, CTL_T_STATUS, "submitter", "spool_bytes", "\033]0;x\a",
+	    NULL);
+	verbose = 0;
+	printed(&a, CTL__COUNT, out, sizeof(out));
+	verbose = 1;
+	CHECK(strstr(out, "x07") != NULL && strchr(out, '\033') == NULL);
+	reply_clear(&a);
 }
 
 static void

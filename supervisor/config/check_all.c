@@ -40,22 +40,23 @@ check_active_only(struct conf_parse *p)
 		    "controller has sent");
 }
 
-/* Without ccRestSubmitJobs no worker reads the URL. */
-static void
-check_login(struct conf_parse *p, const char *url)
+void
+conf_check_logins(struct conf_parse *p)
 {
-	const char *name = name_of(CONF_CC_REST_URL);
-	const char *host = strstr(url, "://");
+	const char *host = strstr(conf_str(&p->conf, CONF_CC_REST_URL), "://");
+	int in_url = host != NULL && host[3 + strcspn(host + 3, "@/")] == '@';
 
-	if (host == NULL || host[3 + strcspn(host + 3, "@/")] != '@')
-		return;
-	if (conf_bool(&p->conf, CONF_CC_REST_SUBMIT))
-		conf_error(p, name, NULL,
+	if (in_url && conf_sends_rest(&p->conf))
+		conf_error(p, name_of(CONF_CC_REST_URL), NULL,
 		    "must not contain a user or password: the only login is "
 		    "ccRestJwt");
-	else
-		conf_warn(p, name, NULL,
+	else if (in_url)
+		conf_warn(p, name_of(CONF_CC_REST_URL), NULL,
 		    "has a password in it, which is not kept secret there");
+	if (strchr(conf_str(&p->conf, CONF_NATS_SERVER), '@') != NULL)
+		conf_error(p, name_of(CONF_NATS_SERVER), NULL,
+		    "must not contain a login: use natsToken, or natsUser and "
+		    "natsPassword");
 }
 
 static void
@@ -94,7 +95,6 @@ check_rest(struct conf_parse *p)
 		conf_warn(p, name, NULL,
 		    "http to another host: the token is "
 		    "readable in the network; use https://");
-	check_login(p, url);
 }
 
 static void
@@ -110,11 +110,6 @@ check_nats(struct conf_parse *p)
 	conf_error(p, name_of(CONF_NATS_SERVER), NULL,
 	    "this program was built without NATS");
 #endif
-	/* The value is not printed: it contains a secret. */
-	if (strchr(conf_str(&p->conf, CONF_NATS_SERVER), '@') != NULL)
-		conf_error(p, name_of(CONF_NATS_SERVER), NULL,
-		    "must not contain a login: use natsToken, or natsUser and "
-		    "natsPassword");
 	if (conf_is_set(p, CONF_NATS_PASSWORD) &&
 	    !conf_is_set(p, CONF_NATS_USER))
 		conf_warn(p, name_of(CONF_NATS_PASSWORD), NULL,
@@ -305,6 +300,7 @@ void
 conf_check_all(struct conf_parse *p)
 {
 	conf_check_fan_in(p);
+	conf_check_logins(p);
 	check_rest(p);
 	check_nats(p);
 	check_sockets(p);

@@ -124,6 +124,14 @@ take(struct conf_parse *p, enum conf_key key, const char *name,
 		conf_error(p, name, NULL, "out of memory");
 }
 
+/* It may be a password or a token. */
+static int
+may_have_login(enum conf_key key, const char *text)
+{
+	return (key == CONF_CC_REST_URL || key == CONF_NATS_SERVER) &&
+	    strchr(text, '@') != NULL;
+}
+
 static void
 check_string(struct conf_parse *p, enum conf_key key, const char *name,
     const json_t *value)
@@ -137,6 +145,9 @@ check_string(struct conf_parse *p, enum conf_key key, const char *name,
 		conf_error(p, name, NULL, "must be a string, is %s", shown);
 		return;
 	}
+	if (may_have_login(key, text))
+		snprintf(shown, sizeof(shown),
+		    "a text with @, which is not shown");
 	if ((int64_t)strlen(text) > rule->max) {
 		conf_error(p, name, NULL, "must have at most %lld bytes, is %s",
 		    (long long)rule->max, shown);

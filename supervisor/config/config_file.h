@@ -175,6 +175,11 @@ void conf_regex_prepare(void);
 
 /* check_all.c: the checks that need several values. */
 void conf_check_all(struct conf_parse *p);
+/*
+ * A login in ccRestUrl or natsServer is an error; one in a URL that no worker reads
+ * is a warning.  The value is not printed.
+ */
+void conf_check_logins(struct conf_parse *p);
 
 /*
  * format.c

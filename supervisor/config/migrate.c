@@ -411,6 +411,7 @@ result_check(const struct migration *m, const json_t *all)
 	conf_parse_init(&p, path);
 	if (text != NULL) {
 		conf_parse_text(&p, text, strlen(text));
+		conf_check_logins(&p);
 		ok = p.errors == 0;
 		if (ok)
 			ok = printf("%s\n", text) > 0 && fflush(stdout) == 0;

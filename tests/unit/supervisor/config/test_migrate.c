@@ -43,20 +43,14 @@ file_open(const char *name)
 	return f;
 }
 
-/* Migrates a file with these logins, in a process of its own. */
-static void
-migrate(const char *creds, const char *seed)
+/* Migrates config.json in a process of its own. */
+static int
+migrate_file(void)
 {
-	FILE *f = file_open("config.json"), *err = file_open("err");
+	FILE *err = file_open("err");
 	int status = -1;
 	pid_t pid;
 
-	fprintf(f,
-	    "{ \"ccRestUrl\": \"https://h\", \"ccRestJwtFile\": \"/t\", "
-	    "\"natsServer\": \"localhost\",\n\"natsCredsFile\": \"%s\",\n"
-	    "\"natsNKeySeedFile\": \"%s\",\n\"natsUser\": \"u\" }",
-	    in_folder(creds), in_folder(seed));
-	fclose(f);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
@@ -66,11 +60,26 @@ migrate(const char *creds, const char *seed)
 		_exit(migrate_run(in_folder("config.json")));
 	}
 	CHECK(pid != -1 && waitpid(pid, &status, 0) == pid);
-	CHECK_INT(status, 0);
 	rewind(err);
 	memset(told, 0, sizeof(told));
 	CHECK(fread(told, 1, sizeof(told) - 1, err) > 0);
 	fclose(err);
+	return status;
+}
+
+/* Migrates a file with these logins. */
+static void
+migrate(const char *creds, const char *seed)
+{
+	FILE *f = file_open("config.json");
+
+	fprintf(f,
+	    "{ \"ccRestUrl\": \"https://h\", \"ccRestJwtFile\": \"/t\", "
+	    "\"natsServer\": \"localhost\",\n\"natsCredsFile\": \"%s\",\n"
+	    "\"natsNKeySeedFile\": \"%s\",\n\"natsUser\": \"u\" }",
+	    in_folder(creds), in_folder(seed));
+	fclose(f);
+	CHECK_INT(migrate_file(), 0);
 }
 
 static void
@@ -103,6 +112,24 @@ test_logins(void)
 	unlink(in_folder("loop"));
 }
 
+/* The daemon would refuse it; the value is not printed. */
+static void
+test_url_login(void)
+{
+	FILE *f = file_open("config.json");
+
+	fprintf(f,
+	    "{ \"ccRestUrl\": \"https://u:hush@h\", \"ccRestJwtFile\": \"/t\" }");
+	fclose(f);
+	log_set_level(LOG_LEVEL_ERROR);
+	CHECK(migrate_file() != 0);
+	log_set_level(LOG_LEVEL_FATAL);
+	expect("ccRestUrl: must not contain a user or password");
+	CHECK(strstr(told, "hush") == NULL);
+	unlink(in_folder("config.json"));
+	unlink(in_folder("err"));
+}
+
 int
 main(void)
 {
@@ -110,6 +137,7 @@ main(void)
 	CHECK(mkdtemp(folder) != NULL);
 	if (WITH_NATS)
 		test_logins();
+	test_url_login();
 	CHECK_INT(rmdir(folder), 0);
 	return check_done();
 }

@@ -18,6 +18,7 @@
 
 /* More than the daemon's own limit, so that the daemon can tell the reason. */
 #define EXTRA_SECONDS 15
+#define NO_REPLY      "no reply: the daemon does not answer"
 
 static int
 connect_to(const char *path, unsigned seconds, char *reason, size_t size)
@@ -90,8 +91,7 @@ receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
 			    "the daemon closed the connection: not allowed, or "
 			    "the daemon ended");
 		else if (errno == EAGAIN)
-			snprintf(reason, size,
-			    "no reply: the daemon does not answer");
+			snprintf(reason, size, NO_REPLY);
 		else
 			snprintf(reason, size, "no reply: %s", strerror(errno));
 		return -1;
@@ -157,15 +157,22 @@ reply_clear(struct ctl_reply *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Waits for the next byte of the reply and shows that the tool waits. */
-static void
+/*
+ * Waits for the next byte of the reply and shows that the tool waits.  Returns 0, or
+ * -1 after this number of seconds without a byte.
+ */
+static int
 reply_wait(int fd, unsigned seconds)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	unsigned i;
 
-	for (i = 0; i < seconds && poll(&p, 1, 1000) == 0; i++)
+	for (i = 0; i < seconds; i++) {
+		if (poll(&p, 1, 1000) != 0)
+			return 0;
 		progress_wait(seconds);
+	}
+	return -1;
 }
 
 /* Reads one frame: 1 when it is the last, 0 when not, -1 with a reason. */
@@ -212,7 +219,10 @@ request_send(const char *path, const struct ctl_request *req,
 	/* The daemon replies to a refused user without reading the request. */
 	(void)send_all(fd, req, sizeof(*req), reason, size);
 	do {
-		reply_wait(fd, seconds);
+		if (reply_wait(fd, seconds) == -1) {
+			snprintf(reason, size, NO_REPLY);
+			break;
+		}
 		rc = receive_frame(fd, a, reason, size);
 	} while (rc == 0);
 	close(fd);

@@ -151,8 +151,8 @@ is_report(const struct client *c)
 static void
 request_send(struct client *c, struct child *child)
 {
+	int left = clock_left(c->deadline_ms), rc;
 	struct writer w;
-	int rc;
 
 	wr_init(&w, sizeof(c->req));
 	wr_mem(&w, &c->req, sizeof(c->req));
@@ -160,7 +160,8 @@ request_send(struct client *c, struct child *child)
 	wr_clear(&w);
 	c->worker = (int)child->role;
 	client_timer_set(c,
-	    is_report(c) ? WORKER_TIMEOUT_MS : clock_left(c->deadline_ms));
+	    is_report(c) && left > WORKER_TIMEOUT_MS ? WORKER_TIMEOUT_MS :
+						       left);
 	if (rc == -1)
 		control_child_gone(child);
 }

@@ -31,3 +31,10 @@ check_PROGRAMS += test_ctl_report
 TESTS += test_ctl_report
 test_ctl_report_SOURCES = tests/unit/ctl/test_report.c
 test_ctl_report_LDADD = ctl/libctl.a $(MODEL_LIBS)
+
+# poll(2) returns at once, so that no test waits.
+check_PROGRAMS += test_ctl_client
+TESTS += test_ctl_client
+test_ctl_client_SOURCES = tests/unit/ctl/test_client.c
+test_ctl_client_LDFLAGS = -Wl,--wrap,poll
+test_ctl_client_LDADD = ctl/libctl.a $(MODEL_LIBS)

@@ -241,9 +241,14 @@ event_answered(struct hook_events *e, struct hook_event *event)
 	switch (details_verdict(d, event->job)) {
 	case DETAIL_GOOD:
 		phase = details_phase(d, event->job);
+		/*
+		 * If slurmdbd is away, the poll reads the end of the run, which is
+		 * open now.  Events that wait for slurmdbd would fill the list.
+		 */
 		if (phase == PHASE_CONFIGURING || phase == PHASE_RUNNING ||
-		    phase == PHASE_ENDED) {
-			if (phase != PHASE_ENDED)
+		    phase == PHASE_ENDED ||
+		    (phase == PHASE_COMPLETING && e->c->dbd.away)) {
+			if (phase != PHASE_ENDED && phase != PHASE_COMPLETING)
 				worklist_confirm(e->c, event->job);
 			event_sent(e, event, details_order(d, event->job));
 			return;

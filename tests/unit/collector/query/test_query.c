@@ -180,6 +180,16 @@ test_hook_end_from_accounting(void)
 	CHECK_INT(hook_events_waiting(hooks), 1);
 	sim_stored(c);
 	CHECK_STR(sim_said(), "event-ack 5");
+
+	/* While slurmdbd is away, the event does not wait for it. */
+	begin();
+	c->dbd.away = 1;
+	hook_event_add(hooks, 5, 10, EVENT_END);
+	sim_answer("scontrol", record(10, "COMPLETING"));
+	CHECK_STR(sim_said(), "held 10/0 threads");
+	sim_stored(c);
+	CHECK_STR(sim_said(), "event-ack 5");
+	CHECK_INT(hook_events_waiting(hooks), 0);
 }
 
 /*

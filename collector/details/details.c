@@ -523,6 +523,18 @@ details_next(struct details *d)
 		deliver_begin(d);
 }
 
+int
+details_skipped(const struct details *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->n; i++)
+		if (!d->results[i].wanted &&
+		    d->results[i].verdict == DETAIL_LATER)
+			return 1;
+	return d->skipped;
+}
+
 void
 details_start(struct details *d, int all, int64_t begin)
 {
@@ -532,7 +544,7 @@ details_start(struct details *d, int all, int64_t begin)
 	d->exact = 0;
 	d->record_bytes = 0;
 	details_text_begin(d);
-	d->found = 0;
+	d->found = d->skipped = 0;
 	d->hosts_failed = 0;
 	if (all) {
 		d->all_at = begin;

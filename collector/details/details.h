@@ -50,6 +50,11 @@ enum detail details_verdict(const struct details *d, uint64_t job);
 enum slurm_phase details_phase(const struct details *d, uint64_t job);
 /* Order number of its record; 0 = none. */
 uint64_t details_order(const struct details *d, uint64_t job);
+/*
+ * 1 when a job that may have ended unseen was not read: the answer was too long, or
+ * the job waits for the shape of a host.
+ */
+int details_skipped(const struct details *d);
 void details_forget(struct details *d);
 /* The submitter has room again. */
 void details_resume(struct details *d);

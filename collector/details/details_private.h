@@ -77,6 +77,7 @@ struct details {
 	struct pack *pack;    /* owned; NULL = no line is kept */
 	size_t record_bytes;  /* bytes of records */
 	int found;	      /* an ended run was found in the answer */
+	int skipped;	      /* a run that may have ended was not read */
 	int hosts_failed;     /* the answer has to do without shapes of nodes */
 	unsigned hosts_fails; /* failed queries for them, one after the other */
 	int delivering; /* the submitter's window is full: continue at `at` */

@@ -33,13 +33,15 @@ is_worth_reading(struct details *d, uint64_t job, struct span line)
 	size_t at = 0;
 
 	if (!d->all || d->c->slurm.accounting ||
-	    d->record_bytes > RECORD_BYTES_MAX / 2 ||
 	    token_find(line, " JobState=PENDING ") != NULL)
 		return 0;
 	while ((run = open_of_job(&d->c->open, job, &at)) != NULL)
 		if (!(run->flags & OPEN_LEFT))
 			return 0;
-	return 1;
+	if (d->record_bytes <= RECORD_BYTES_MAX / 2)
+		return 1;
+	d->skipped = 1;
+	return 0;
 }
 
 /*

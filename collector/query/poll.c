@@ -3,8 +3,8 @@
  * The poll.  One poll runs at most three commands, whatever the number of jobs:
  * the periodic squeue; accounting, in its own lane; and the details of new runs
  * or, when there are none, slurmctld's clock.  Ambiguous records, unknown hosts and
- * the check of a run without slurmdbd need more.  Accounting is not queried when
- * slurmctld's counters prove that no run can have ended.
+ * the check of a run without slurmdbd need more.  Accounting, and without slurmdbd all
+ * jobs, are not queried when slurmctld's counters prove that no run can have ended.
  */
 #include "config.h"
 
@@ -88,6 +88,11 @@ struct poll {
 	uint32_t read_poll; /* number of that poll */
 	unsigned unchanged; /* queries in a row with the same counters */
 	struct sdiag sdiag; /* of this answer; 0, -1, 0 = not shown */
+	/* without slurmdbd: see counted_more() */
+	struct sdiag all_asked; /* the counters before the query under way */
+	struct sdiag all_read;	/* the same of the last one that was answered */
+	int all_due;
+	int asks_all; /* the query under way is for all jobs */
 };
 
 static void on_details(struct details *d, int ok, void *arg);
@@ -259,6 +264,20 @@ accounting_query(struct poll *y, int may_check)
 	acct_poll(y->accounting, may_check);
 }
 
+/*
+ * Without slurmdbd a run that began and ended between two polls is found only in an
+ * answer about all jobs, for MinJobAge.  slurmctld has counted jobs since the last
+ * one, or does not show its counters.
+ */
+static int
+counted_more(const struct poll *y)
+{
+	const struct sdiag *now = &y->sdiag, *then = &y->all_read;
+
+	return now->counters != SDIAG_COUNTERS || now->since == 0 ||
+	    now->since != then->since || now->events != then->events;
+}
+
 static void
 on_clock_end(const struct command_end *end, int complete, void *arg)
 {
@@ -284,9 +303,11 @@ on_clock_end(const struct command_end *end, int complete, void *arg)
 			    (long long)y->sdiag.queue);
 	} else
 		c->clock.works = 0;
+	y->all_due = !c->slurm.accounting && counted_more(y);
+	c->work.rows_wait |= y->all_due; /* poll_kick() */
 	if (c->ready && c->synced && y->commands < COMMANDS_MAX &&
 	    !is_quiet(y)) {
-		y->commands++;
+		y->commands += (unsigned)c->slurm.accounting;
 		accounting_query(y, 0);
 	}
 	poll_idle(y);
@@ -366,6 +387,10 @@ on_details(struct details *d, int ok, void *arg)
 {
 	struct poll *y = arg;
 
+	if (ok && y->asks_all && !details_skipped(d)) {
+		y->all_read = y->all_asked;
+		y->all_due = 0;
+	}
 	if (ok) {
 		y->later = 0;
 		leave_to_accounting(y);
@@ -408,7 +433,7 @@ want_details(struct poll *y)
 static void
 details_query_start(struct poll *y)
 {
-	int all = details_wanted(y->details) > 1 ||
+	int all = details_wanted(y->details) > 1 || y->all_due ||
 	    y->c->listing.jobs < SINGLY_FROM;
 
 	/* The rounds of new runs follow each other at once. */
@@ -424,6 +449,8 @@ details_query_start(struct poll *y)
 	idmap_clear(&y->c->work.left);
 	step_set(y, POLL_DETAILS);
 	y->commands++;
+	y->asks_all = all;
+	y->all_asked = y->sdiag;
 	details_start(y->details, all, y->began);
 }
 
@@ -445,7 +472,7 @@ poll_kick(struct poll *y)
 	    c->set->poll * 2 < c->slurm.min_job_age)
 		return;
 	/* The next round follows at once and queries these, too. */
-	if (c->work.more_runs || !want_details(y))
+	if (c->work.more_runs || (!want_details(y) && !y->all_due))
 		return;
 	/* The answer is no round of new runs: no poll follows at once. */
 	y->wanting = 0;
@@ -558,7 +585,8 @@ static void
 nothing_new(struct poll *y, int clock_new)
 {
 	struct cluster *c = y->c;
-	int prove = !slurm_permission_inherent(&c->slurm) &&
+	int prove = c->slurm.accounting &&
+	    !slurm_permission_inherent(&c->slurm) &&
 	    y->c->listing.number % 2 == 1 && !is_settled(y);
 
 	if (!prove && !clock_new && !acct_catching_up(y->accounting)) {
@@ -574,7 +602,8 @@ nothing_new(struct poll *y, int clock_new)
 }
 
 /*
- * Something is new: queries its details, or the clock if the clock is overdue.
+ * Something is new: queries its details, and the clock if the clock is overdue.
+ * Without slurmdbd the counters are read in each poll.
  */
 static void
 poll_third(struct poll *y)
@@ -582,15 +611,15 @@ poll_third(struct poll *y)
 	int clock_new = y->clock_new;
 
 	y->clock_new = y->clock_due = 0;
-	if (!want_details(y)) {
+	if (!want_details(y) && !y->all_due) {
 		rounds_stop(y);
 		nothing_new(y, clock_new);
 		return;
 	}
-	if (++y->without_clock > CLOCK_EVERY)
-		y->clock_due = 1;
-	else {
-		y->commands++;
+	y->clock_due = ++y->without_clock > CLOCK_EVERY ||
+	    !y->c->slurm.accounting;
+	if (!y->clock_due || !y->c->slurm.accounting) {
+		y->commands += (unsigned)y->c->slurm.accounting;
 		accounting_query(y, 0);
 	}
 	details_query_start(y);

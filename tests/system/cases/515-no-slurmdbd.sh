@@ -50,10 +50,16 @@ wait_for 60 queue_empty
 suite_up
 all_right "ended while the suite was dead"
 is "started and ended while it was dead" wait_for 30 in_state "$mix_id" completed
+suite_kill
+one labbob 1 -n1 -J "alone meanwhile"
+wait_for 60 queue_empty
+suite_up
+is "no other run has changed" wait_for 30 in_state "$mix_id" completed
+is "with its threads" with_threads "$mix_id"
 hooks_on
 one labalice 1 -n1 -J last
 is "one more arrives" wait_for 40 in_state "$mix_id" completed
 no_events() { ctl -j status | lib get - status collector events | grep -qx 0; }
 is "no event is left behind" wait_for 60 no_events
-is "eleven runs were started, each once" [ "$(grep -c '"effect":"start"' "$LEDGER")" = 11 ]
+is "twelve runs were started, each once" [ "$(grep -c '"effect":"start"' "$LEDGER")" = 12 ]
 test_end

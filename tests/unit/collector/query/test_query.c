@@ -715,16 +715,24 @@ test_forged_label(void)
 
 /* The poll. */
 
+static int counted; /* jobs, by slurmctld; 0 = the counters are not shown */
+
 /* slurmctld's clock goes on; its queue to slurmdbd is never empty. */
 static void
 sdiag_answer(void)
 {
-	char text[256];
+	char text[512];
+	size_t n;
 
-	snprintf(text, sizeof(text),
+	n = (size_t)snprintf(text, sizeof(text),
 	    "sdiag output at Sat Nov 21 00:00:00 2026 "
 	    "(%lld)\nDBD Agent queue size: 3\n",
 	    (long long)slurm_now(c));
+	if (counted > 0)
+		snprintf(text + n, sizeof(text) - n,
+		    "Data since x (%d)\nJobs submitted: 1\nJobs started: 1\n"
+		    "Jobs completed: %d\nJobs canceled: 1\nJobs failed: 1\n",
+		    SIM_EPOCH, counted);
 	sim_answer("sdiag", text);
 }
 
@@ -913,6 +921,56 @@ many_listed(uint64_t from, uint64_t to)
 	return text;
 }
 
+/* Without slurmdbd.  1 when this poll, with nothing in squeue, queries all jobs. */
+static int
+asks_all(void)
+{
+	sim_pass(60);
+	lanes_run();
+	poll_start(poll);
+	sim_answer("squeue", "");
+	while (strncmp(sim_asked(), "sdiag", 5) == 0) {
+		sdiag_answer();
+		lanes_run();
+	}
+	if (*sim_asked() == '\0')
+		return 0;
+	CHECK_STR(sim_args("scontrol"), "--local --all show job -d -o");
+	return 1;
+}
+
+/*
+ * Without slurmdbd a run between two polls is in slurmctld only: all jobs are
+ * queried when the counters show that there was one.
+ */
+static void
+test_poll_unseen(void)
+{
+	begin();
+	c->slurm.accounting = 0;
+	counted = 5;
+	CHECK(asks_all());
+	sim_answer("scontrol", "");
+	CHECK(!asks_all());
+	CHECK(!asks_all());
+	counted++;
+	CHECK(asks_all());
+	sim_answer("scontrol", record(99, "COMPLETED"));
+	sim_answer("squeue", listed(99, "CD", "No"));
+	scontrol_answer(""); /* the shapes of nodes */
+	CHECK_STR(sim_said(), "end 99/0-300 completed threads");
+	CHECK(!asks_all());
+	/* An answer that fails is no answer. */
+	counted++;
+	CHECK(asks_all());
+	sim_answer_failed("scontrol", "", NO_SLURMCTLD);
+	c->ctld = (struct health) { 0 };
+	CHECK(asks_all());
+	sim_answer("scontrol", "");
+	CHECK(!asks_all());
+	counted = 0;
+}
+
 /*
  * More new runs than one answer has room for: the next round follows at once,
  * as long as a round brings something.  Scripts come after all of them.
@@ -937,7 +995,7 @@ test_poll_rounds(void)
 	poll_with(all, "", "");
 	CHECK_INT(c->work.more_runs, 1);
 	/* The others have ended. */
-	poll_with(rest, NULL, "");
+	poll_with(rest, "", "");
 	CHECK_INT(c->work.more_runs, 0);
 	/* A round that fails is the last one. */
 	begin();
@@ -1031,6 +1089,7 @@ test_poll_exact_max(void)
 		sim_answer_failed("squeue", "", UNKNOWN_JOB);
 	CHECK_INT(asked, 256);
 	CHECK_INT(c->work.more_runs, 1);
+	sdiag_answer();
 	CHECK_INT(c->listing.busy, 0);
 	free(listing);
 	free(text);
@@ -2000,6 +2059,7 @@ main(void)
 	test_poll_confirms();
 	test_poll_not_asked();
 	test_poll_ignored_moves();
+	test_poll_unseen();
 	test_poll_rounds();
 	test_poll_exact_max();
 	test_poll_spool_full();

@@ -58,6 +58,7 @@ struct details {
 	uint64_t bytes; /* of the answer, before the line being read */
 	struct recent_line recent[RECENT_LINES]; /* a ring */
 	unsigned n_recent;     /* since the beginning of the answer */
+	uint64_t recent_until; /* the latest of them */
 	struct idmap suspects; /* jobs before a line of an unknown job */
 	int64_t rest_start;    /* of the line that may be a rest of a record */
 	char cut[CUT_BYTES];   /* the last line of a job, if it is as short */

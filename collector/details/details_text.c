@@ -159,10 +159,22 @@ recent_add(struct details *d, uint64_t job, struct span line)
 {
 	size_t end = text_end(d, line);
 
-	if (end != 0)
-		d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line) {
-			job, d->bytes + end + 1
-		};
+	if (end == 0)
+		return;
+	end += d->bytes + 1;
+	d->recent[d->n_recent++ % RECENT_LINES] = (struct recent_line) { job,
+		end };
+	if (end > d->recent_until)
+		d->recent_until = end;
+}
+
+/* The records whose lines a line that begins here may be a part of. */
+static unsigned
+recent_n(const struct details *d)
+{
+	if (d->recent_until < d->bytes)
+		return 0;
+	return d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
 }
 
 /*
@@ -172,7 +184,7 @@ recent_add(struct details *d, uint64_t job, struct span line)
 static uint64_t
 recent_job(const struct details *d)
 {
-	unsigned i, n = d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
+	unsigned i, n = recent_n(d);
 	const struct recent_line *at;
 
 	for (i = 1; i <= n; i++) {
@@ -187,7 +199,7 @@ recent_job(const struct details *d)
 static void
 each_recent(struct details *d, void (*use)(struct details *d, uint64_t job))
 {
-	unsigned i, n = d->n_recent < RECENT_LINES ? d->n_recent : RECENT_LINES;
+	unsigned i, n = recent_n(d);
 	const struct recent_line *at;
 
 	for (i = 1; i <= n; i++) {
@@ -263,6 +275,7 @@ details_text_begin(struct details *d)
 {
 	d->bytes = 0;
 	d->n_recent = 0;
+	d->recent_until = 0;
 	d->cut_len = 0;
 	d->last = 0;
 	idmap_clear(&d->seen);
@@ -359,6 +372,18 @@ other_line(struct details *d, struct span line)
 }
 
 /*
+ * Has the line what Slurm prints behind the texts of text_end()?  Otherwise it is, from
+ * 26.05 on, a line of SubmitLine=, or one within a text whose last line follows.
+ */
+static int
+is_rest_of_record(const struct details *d, struct span line)
+{
+	return d->c->slurm.version < 2605 ||
+	    token_find(line, " JobState=") != NULL ||
+	    token_find(line, " OverSubscribe=") != NULL;
+}
+
+/*
  * A line that is no record belongs to the record before it.  SubmitLine= (26.05) often
  * has several lines, and the admin's comment is in the last of them.
  */
@@ -367,7 +392,8 @@ more_line(struct details *d, struct span line)
 {
 	const char *word = d->c->set->how.opt_out_word;
 
-	each_recent(d, result_ambiguous);
+	if (recent_n(d) > 0 && is_rest_of_record(d, line))
+		each_recent(d, result_ambiguous);
 	if (d->last != 0 && word != NULL && token_find(line, word) != NULL)
 		result_ambiguous(d, d->last);
 }

@@ -253,6 +253,27 @@ test_opt_out_behind(void)
 	settings.how.opt_out_word = NULL;
 }
 
+/* Ordinary jobs of 26.05 whose first line has few bytes behind the QOS, or a list. */
+static void
+test_submit_lines(void)
+{
+	static const unsigned versions[] = { 2411, 2605 };
+	char text[4096];
+	size_t i;
+
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=a%s SubmitLine=sbatch -w n[1-4] --wrap #!/bin/sh\n"
+	    "\nsleep 100 WorkDir=/tmp\n",
+	    rest("alice", "RUNNING", 0, START));
+	CHECK(strlen(text) < 1024);
+	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		cluster.slurm.version = versions[i];
+		check_text("a script in SubmitLine=", text,
+		    i == 0 ? DETAIL_AMBIGUOUS : DETAIL_GOOD,
+		    i == 0 ? DETAIL_AMBIGUOUS : DETAIL_GOOD);
+	}
+}
+
 #define STORM 1500 /* jobs that run, each before a job that is pending again */
 
 /* Reads an answer about the jobs of the storm: how many have this verdict. */
@@ -458,20 +479,29 @@ test_single_groups(void)
 		check_group(versions[i]);
 }
 
+/* 0 = not known */
+static const unsigned slurm_versions[] = { 0, 2411, 2605 };
+
 int
 main(void)
 {
-	size_t i;
+	size_t i, v;
 
 	CHECK_INT(gres_names_set(&gpus, "[\"gpu\"]"), 0);
 	settings.how = (struct read_options) { .gpus = &gpus,
 		.device = recording_device };
 	cluster.slurm.accounting = 1;
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		check_answer(&table[i]);
-	test_cut_in_text();
-	test_rest_named();
-	test_opt_out_behind();
+	for (v = 0; v < sizeof(slurm_versions) / sizeof(slurm_versions[0]);
+	     v++) {
+		cluster.slurm.version = slurm_versions[v];
+		for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+			check_answer(&table[i]);
+		test_cut_in_text();
+		test_rest_named();
+		test_opt_out_behind();
+	}
+	test_submit_lines();
+	cluster.slurm.version = 0;
 	test_storm();
 	test_single_forged();
 	test_single_groups();

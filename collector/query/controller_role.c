@@ -85,12 +85,14 @@ role_decide(struct controller_role *a)
 		seen->ours == 0 ? "the first" :
 				  "a backup",
 	    seen->n, now ? "it is active" : "another one is active");
-	if (!a->known || now != a->is_working) {
-		a->known = 1;
-		a->is_working = now;
-		a->rank = seen->ours > 0 ? (unsigned)seen->ours : 0;
-		role_send(a);
-	}
+	a->known = 1;
+	a->is_working = now;
+	a->rank = seen->ours > 0 ? (unsigned)seen->ours : 0;
+	/*
+	 * Also without a change: the submitter may have received the last one before
+	 * the configuration that sets activeOnly.
+	 */
+	role_send(a);
 }
 
 static void

@@ -73,8 +73,9 @@ test_primary(void)
 	begin();
 	ping(0, "UP", "UP");
 	CHECK_STR(sim_said(), "role active rank 0");
+	/* Each answer is sent: the submitter may have ignored the last one. */
 	ping(0, "UP", "DOWN");
-	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_said(), "role active rank 0");
 	ping(0, "DOWN", "UP");
 	CHECK_STR(sim_said(), "role passive rank 0");
 	ping(0, "UP", "UP");
@@ -98,7 +99,7 @@ test_backup(void)
 	    "controllers: this host has a backup of 2 controllers; another "
 	    "one is active");
 	ping(1, "DOWN", "UP");
-	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_said(), "role passive rank 1");
 	sim_pass(1);
 	health_good(&c->ctld);
 	ping(1, "DOWN", "UP");
@@ -107,7 +108,7 @@ test_backup(void)
 	CHECK_STR(sim_said(), "role passive rank 1");
 	/* An answer of the time before counts no more. */
 	ping(1, "DOWN", "UP");
-	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_said(), "role passive rank 1");
 	end();
 }
 
@@ -147,7 +148,7 @@ test_other_host(void)
 	ping(-1, "UP", "UP");
 	CHECK_STR(sim_said(), "role passive rank 0");
 	ping(-1, "DOWN", "UP");
-	CHECK_STR(sim_said(), "");
+	CHECK_STR(sim_said(), "role passive rank 0");
 	end();
 }
 

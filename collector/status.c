@@ -37,10 +37,12 @@ health_row(struct cluster *c, uint64_t request, const struct health *h)
 #define RUNAWAYS_NAMED 5 /* job ids in the status row */
 #define RUNAWAY_FROM   2 /* queries for an end that found none */
 
+/* An answer proves nothing of a job that Slurm hides from us. */
 static int
-is_runaway(const struct open_run *run)
+is_runaway(const struct cluster *c, const struct open_run *run)
 {
-	return (run->flags & OPEN_LEFT) && run->tries >= RUNAWAY_FROM;
+	return c->permission != PERMISSION_NONE && (run->flags & OPEN_LEFT) &&
+	    run->tries >= RUNAWAY_FROM;
 }
 
 size_t
@@ -50,7 +52,7 @@ runaways_count(struct cluster *c)
 	size_t at = 0, n = 0;
 
 	while ((run = open_next(&c->open, &at)) != NULL)
-		n += is_runaway(run) != 0;
+		n += is_runaway(c, run) != 0;
 	return n;
 }
 
@@ -68,7 +70,7 @@ runaways_row(struct cluster *c, uint64_t request)
 	char ids[RUNAWAYS_NAMED * 24] = "";
 
 	while ((run = open_next(&c->open, &at)) != NULL) {
-		if (!is_runaway(run))
+		if (!is_runaway(c, run))
 			continue;
 		if (n++ < RUNAWAYS_NAMED)
 			len += (size_t)snprintf(ids + len, sizeof(ids) - len,

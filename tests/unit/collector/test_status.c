@@ -94,6 +94,8 @@ left_put(struct cluster *c, uint64_t job)
 	run->tries = 2;
 }
 
+static enum permission permission = PERMISSION_OPERATOR;
+
 /* The row and the problem with n runs that slurmctld does not have. */
 static void
 ask(int accounting, unsigned n)
@@ -102,6 +104,7 @@ ask(int accounting, unsigned n)
 	struct worker w = { .arg = &collector };
 
 	c->slurm.accounting = accounting;
+	c->permission = permission;
 	while (n > 0)
 		left_put(c, 10 + --n);
 	memset(&summary, 0, sizeof(summary));
@@ -131,6 +134,10 @@ main(void)
 	       "run `sacctmgr show runawayjobs` to correct slurmdbd",
 	    "slurmdbd shows 1 job without an end that slurmctld does not have; "
 	    "run: sacctmgr show runawayjobs");
+	permission = PERMISSION_NONE;
+	ask(1, 1);
+	CHECK_STR(shown, "none");
+	permission = PERMISSION_OPERATOR;
 	ask(0, 0);
 	expect("none", "");
 	ask(0, 1);

@@ -59,7 +59,10 @@ acct_may_be_size(enum command_outcome outcome)
 	return outcome != COMMAND_SPAWN && outcome != COMMAND_STALE;
 }
 
-/* ms without an answer: more than the queries for a few jobs that cannot be read */
+/*
+ * ms without an answer, besides two polls: more than the queries for a few jobs that
+ * cannot be read
+ */
 #define OUTAGE_MS 600000
 
 void
@@ -67,7 +70,8 @@ acct_outage_note(struct accounting *l)
 {
 	const struct health *dbd = &l->c->dbd;
 
-	if (dbd->away && now_ms() - dbd->answered_ms > OUTAGE_MS)
+	if (dbd->away &&
+	    now_ms() - dbd->answered_ms > OUTAGE_MS + 2000 * l->c->set->poll)
 		l->outage_at = now_s();
 }
 
@@ -77,15 +81,18 @@ acct_unread_age(struct accounting *l, struct idmap *unread, uint64_t job)
 	uint32_t now = (uint32_t)now_s(), *since;
 	int added;
 
-	/* The query before was not answered either. */
-	if (l->c->dbd.fails > 1)
-		return 0;
 	since = idmap_put(unread, job, &added);
 	if (since == NULL)
 		return 0;
 	if (added || *since < l->outage_at)
 		*since = now;
 	return now - *since;
+}
+
+int
+acct_is_lost(const struct accounting *l, uint32_t age)
+{
+	return age >= LOST_AFTER_S && l->c->dbd.fails <= 1;
 }
 
 /* What finds no room in the outbox waits for the next call. */

@@ -66,6 +66,7 @@ struct accounting {
 	 * monotonic s: a range became due, or the last query for a range began
 	 */
 	int64_t range_at;
+	int ids_failed; /* since then a query by id failed */
 	unsigned due;
 	int may_check;	    /* the poll may use a command for it */
 	int checking;	    /* the permission is being checked */
@@ -165,11 +166,15 @@ int acct_may_be_size(enum command_outcome outcome);
 void acct_outage_note(struct accounting *l);
 /*
  * Notes in unread that the query for one job has failed.  Returns the seconds since the
- * first time, or 0: an outage of slurmdbd is under way, or has ended since then, and is
- * no reason to give the job up.
+ * first time, or since the last long outage of slurmdbd.
  */
 uint32_t acct_unread_age(struct accounting *l, struct idmap *unread,
     uint64_t job);
+/*
+ * 1 when a job of this age is given up.  Not while the query before was not answered
+ * either: slurmdbd may be away.
+ */
+int acct_is_lost(const struct accounting *l, uint32_t age);
 /* Sends the watermark that was earned, unless a row waits. */
 void acct_watermark(struct accounting *l);
 /* Sends the watermarks of backfills that are due. */

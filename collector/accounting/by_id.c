@@ -19,6 +19,7 @@
 #define IDS_MAX	     4000 /* jobs in one query */
 #define WAIT_FIRST_S 10	  /* until the next query for an end */
 #define WAIT_MAX_S   3600
+#define WAIT_AWAY_S  60 /* the same while slurmdbd may be away */
 /* then slurmctld is not queried any more: it keeps an end for minutes */
 #define SLURMCTLD_TRIES 4
 /* reached about an hour after the run left squeue */
@@ -110,6 +111,9 @@ left_again(struct cluster *c, uint64_t job)
 		if (run->tries < UINT8_MAX)
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;
+		/* Slurm hides the job from us, which the log says once. */
+		if (c->permission == PERMISSION_NONE)
+			continue;
 		if (run->tries == RUNAWAY_TRIES && !c->slurm.accounting)
 			log_warnx("%s: slurmctld does not have the job "
 				  "any more and Slurm has no slurmdbd: the run "
@@ -196,7 +200,7 @@ job_failed(struct accounting *l)
 {
 	size_t at = 0;
 	uint64_t job = idmap_next(&l->asked, &at, NULL);
-	uint32_t age, wait, *later;
+	uint32_t age, wait, most, *later;
 
 	if (l->ids_later.n >= IDS_MAX) {
 		idmap_clear(&l->ids_later);
@@ -205,12 +209,13 @@ job_failed(struct accounting *l)
 	age = wait = acct_unread_age(l, &l->ids_unread, job);
 	if (wait < WAIT_FIRST_S && l->c->work.accounting.n > 0)
 		wait = WAIT_FIRST_S;
-	if (wait > WAIT_MAX_S)
-		wait = WAIT_MAX_S;
+	most = l->c->dbd.fails > 1 ? WAIT_AWAY_S : WAIT_MAX_S;
+	if (wait > most)
+		wait = most;
 	later = idmap_put(&l->ids_later, job, NULL);
 	if (later != NULL)
 		*later = (uint32_t)now_s() + wait;
-	if (age < LOST_AFTER_S)
+	if (!acct_is_lost(l, age))
 		return;
 	log_notice(
 	    "job %llu%s: sacct cannot read the records of the job; the next "
@@ -251,6 +256,7 @@ on_end(const struct command_end *end, int complete, void *arg)
 		    !acct_column_missing(l, end)) {
 			query_failed(l->c, &l->c->dbd, "sacct", end);
 			ids_reduce(l, end->outcome);
+			l->ids_failed = 1;
 		}
 		asked_failed(l);
 	}

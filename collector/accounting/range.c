@@ -69,13 +69,14 @@ range_want(struct accounting *l, unsigned bit)
 /*
  * Hook events of a big cluster may come so fast that a query by id waits
  * whenever another one has ended.  A range that waits for two polls is read
- * before them.
+ * before them, and each range after a query by id that failed: sacct may be unable to
+ * read that job.
  */
 static int
 range_is_overdue(const struct accounting *l)
 {
 	return range_is_due(l) && !steps_block(l, QUESTION_RANGE) &&
-	    now_s() - l->range_at >= 2 * l->c->set->poll;
+	    (l->ids_failed || now_s() - l->range_at >= 2 * l->c->set->poll);
 }
 
 static void
@@ -538,6 +539,7 @@ slice_ask(struct accounting *l)
 	int64_t rest = l->slice / 4;
 
 	l->range_at = now_s();
+	l->ids_failed = 0;
 	/* A short rest is added to this slice. */
 	if (l->slice + rest > l->slice_most)
 		rest = 0;

@@ -347,7 +347,7 @@ is_unreadable(struct accounting *l, uint64_t job)
 	if (l->steps_unread.n == UNREAD_MAX &&
 	    idmap_get(&l->steps_unread, job) == NULL)
 		idmap_clear(&l->steps_unread);
-	return acct_unread_age(l, &l->steps_unread, job) >= LOST_AFTER_S;
+	return acct_is_lost(l, acct_unread_age(l, &l->steps_unread, job));
 }
 
 /*

@@ -1858,6 +1858,33 @@ test_ids_unread(void)
 	ids_unread_test(0);
 }
 
+/* Nothing else is queried between two polls: that is no outage of slurmdbd. */
+static void
+test_ids_unread_long_poll(void)
+{
+	unsigned i, hours = 0;
+
+	begin();
+	c->set->poll = 1800;
+	(void)idmap_put(&c->work.accounting, 1005, NULL);
+	for (i = 1; i <= 360 && hours == 0; i++) {
+		sim_pass(60);
+		if (i % 30 == 0)
+			acct_poll(acct, 0);
+		else
+			acct_kick(acct);
+		while (*sim_asked() != '\0')
+			if (strstr(sim_args("sacct"), "1005") != NULL)
+				sim_answer_failed("sacct", "",
+				    "Query result exceeds size limit");
+			else
+				sim_answer("sacct", "");
+		if (strstr(sim_said(), "answered 1005") != NULL)
+			hours = i / 60;
+	}
+	CHECK(hours >= 1 && hours < 4);
+}
+
 /* No query is answered for three hours: no job is blamed, and each is queried soon. */
 static void
 test_ids_outage(void)
@@ -2671,6 +2698,7 @@ main(void)
 	test_steps_opted_out();
 	test_ids_late();
 	test_ids_unread();
+	test_ids_unread_long_poll();
 	test_ids_outage();
 	test_ids_after_outage();
 	test_ids_always();

@@ -13,6 +13,7 @@
 #include "supervisor/control.h"
 
 #define WORKER_TIMEOUT_MS 7000 /* per worker, when all are asked */
+#define WORKER_LEAST_MS	  1000 /* the same, after the whole time */
 
 #define L_ (1u << ROLE_LISTENER)
 #define C_ (1u << ROLE_COLLECTOR)
@@ -159,9 +160,11 @@ request_send(struct client *c, struct child *child)
 	rc = channel_send(child->channel, MSG_CTL, c->id, &w, -1);
 	wr_clear(&w);
 	c->worker = (int)child->role;
-	client_timer_set(c,
-	    is_report(c) && left > WORKER_TIMEOUT_MS ? WORKER_TIMEOUT_MS :
-						       left);
+	if (is_report(c) && left > WORKER_TIMEOUT_MS)
+		left = WORKER_TIMEOUT_MS;
+	else if (is_report(c) && left < WORKER_LEAST_MS)
+		left = WORKER_LEAST_MS;
+	client_timer_set(c, left);
 	if (rc == -1)
 		control_child_gone(child);
 }

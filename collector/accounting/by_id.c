@@ -108,10 +108,12 @@ left_again(struct cluster *c, uint64_t job)
 		/* slurmdbd may never have the end; slurmctld may have it. */
 		if (run->tries < SLURMCTLD_TRIES)
 			(void)idmap_put(&c->work.left, job, NULL);
-		if (run->tries < UINT8_MAX)
+		/* Not while Slurm hides the job from us, which the log says once. */
+		if (run->tries < UINT8_MAX &&
+		    (c->permission != PERMISSION_NONE ||
+			run->tries + 1 < RUNAWAY_TRIES))
 			run->tries++;
 		run->seen = (uint32_t)now_s() + wait;
-		/* Slurm hides the job from us, which the log says once. */
 		if (c->permission == PERMISSION_NONE)
 			continue;
 		if (run->tries == RUNAWAY_TRIES && !c->slurm.accounting)

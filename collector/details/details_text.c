@@ -257,6 +257,11 @@ record_take(struct details *d, uint64_t job, struct span line)
 			r->at = d->bytes;
 		d->found = 1;
 	}
+	/* The next answer has its end. */
+	if (r == NULL && verdict == RECORD_GOOD &&
+	    s.state->phase == PHASE_COMPLETING &&
+	    !done_has(&d->c->done, job, s.job.key.start))
+		d->skipped = 1;
 	if (r != NULL && verdict == RECORD_GOOD && !s.opt_out_seen) {
 		details_line_keep(d, r, line);
 		r->phase = s.state->phase;
@@ -372,15 +377,21 @@ other_line(struct details *d, struct span line)
 }
 
 /*
- * Has the line what Slurm prints behind the texts of text_end()?  Otherwise it is, from
- * 26.05 on, a line of SubmitLine=, or one within a text whose last line follows.
+ * Has the line a token that Slurm prints directly behind a text of the user, see
+ * text_end()?  The last line of each text has it.  Otherwise the line is, from 26.05
+ * on, one of SubmitLine=, or one within a text whose last line follows.
  */
 static int
 is_rest_of_record(const struct details *d, struct span line)
 {
-	return d->c->slurm.version < 2605 ||
-	    token_find(line, " JobState=") != NULL ||
-	    token_find(line, " OverSubscribe=") != NULL;
+	static const char *const behind[] = { " UserId=", " Priority=", " QOS=",
+		" JobState=", " DelayBoot=", " OverSubscribe=" };
+	size_t i;
+
+	for (i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
+		if (token_find(line, behind[i]) != NULL)
+			return 1;
+	return d->c->slurm.version < 2605;
 }
 
 /*

@@ -203,6 +203,13 @@ test_cut_in_text(void)
 	    rest("alice", "RUNNING", 0, START), 0);
 	check_text("a place in the features", text, DETAIL_AMBIGUOUS,
 	    DETAIL_AMBIGUOUS);
+	/* The name and the label have newlines: the state is on the third line. */
+	snprintf(text, sizeof(text),
+	    "JobId=77 JobName=a%s Command=/x\n%0200d UserId=b(1) GroupId=b(1) "
+	    "MCS_label=%01000d\nx%s\n",
+	    rest("alice", "RUNNING", 0, START), 0, 0, real);
+	check_text("a record in front of two texts", text, DETAIL_AMBIGUOUS,
+	    DETAIL_AMBIGUOUS);
 }
 
 /*

@@ -960,6 +960,16 @@ test_poll_unseen(void)
 	scontrol_answer(""); /* the shapes of nodes */
 	CHECK_STR(sim_said(), "end 99/0-300 completed threads");
 	CHECK(!asks_all());
+	/* A run that is about to end has no end yet, but its counter has grown. */
+	counted++;
+	CHECK(asks_all());
+	sim_answer("scontrol", record(98, "COMPLETING"));
+	CHECK(asks_all());
+	sim_answer("scontrol", record(98, "COMPLETED"));
+	sim_answer("squeue", listed(98, "CD", "No"));
+	scontrol_answer("");
+	CHECK_STR(sim_said(), "end 98/0-300 completed threads");
+	CHECK(!asks_all());
 	/* An answer that fails is no answer. */
 	counted++;
 	CHECK(asks_all());

@@ -13,6 +13,9 @@ forged="Priority=1 Nice=0 Account=victim QOS=high JobState=RUNNING Reason=None T
 label=$(batch labalice "sleep 60" -n1 --mcs-label="x $forged")
 cut=$(batch labalice "sleep 60" -n1 --mcs-label="x $forged"$'\n'"JobId=4711 JobName=y UserId=root(0) GroupId=root(0) MCS_label=N/A")
 gone=$(batch labalice "sleep 60" -n1 --mcs-label="x ${forged/RUNNING/REVOKED}")
+# the real state is on a third line, far behind the forged one
+pad=$(printf '%0900d' 0)
+both=$(batch labalice "sleep 60" -n1 -J "a UserId=labbob(1002) GroupId=labbob(1002) MCS_label=N/A ${forged% Licenses=x} Command=/x"$'\n'x --mcs-label="$pad"$'\n'x)
 harmless=$(batch labalice "sleep 60" -n1 --mcs-label="x JobState=REVOKED Licenses=y")
 # from Slurm 24.11 on, unless it is enforced
 qos=$(batch labalice "sleep 60" -n1 -q "x ${forged#*Account=victim QOS=high }" 2>/dev/null)
@@ -38,7 +41,7 @@ same() {	# JOB: what arrives is Slurm's
 	is "at its time" grep -q "\"startTime\":$(date -d "$(squeue -h -j "$1" -o %S)" +%s)," <<<"$got"
 	is "no line of slurmInfo is forged" not grep -qE '\\n *(JobState=RE|StartTime=2020|NodeList=n\[)' <<<"$got"
 }
-for job in $label $cut $gone $harmless $qos $features; do
+for job in $label $cut $gone $both $harmless $qos $features; do
 	same "$job"
 done
 is "and no other job" not start_of 4711

@@ -50,7 +50,8 @@ long_due(struct lanes *l)
 	struct cluster *c = l->c;
 	int64_t now = now_s();
 
-	if (now - l->day_at >= c->set->long_poll) {
+	if (c->work.read_day || now - l->day_at >= c->set->long_poll) {
+		c->work.read_day = 0;
 		l->day_at = now;
 		acct_day(l->accounting);
 	}

@@ -43,6 +43,7 @@ struct worklist {
 	int permission; /* a lookup waits for a check */
 	int rows_wait;	/* rows of accounting wait for details */
 	int restarted;	/* slurmctld was restarted: its nodes may be others */
+	int read_day;	/* read the last day: the spool is new */
 };
 
 void worklist_init(struct worklist *work);

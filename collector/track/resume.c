@@ -115,7 +115,9 @@ point_of_spool(struct cluster *c, const struct resume_point *p)
 /*
  * Sets the resume point: that of the spool; with an empty spool the time of
  * the last-run file of the Go adapter; else slurmQueryMaxSpan ago.  When a spool
- * that was lost had a point, the file has this point, which is too late.
+ * that was lost had a point, the file has this point, which is too late.  The file may
+ * be that of a spool that was removed with runs that were not delivered: the last day
+ * is read, too.
  */
 void
 resume_cluster(struct cluster *c)
@@ -134,8 +136,10 @@ resume_cluster(struct cluster *c)
 		c->resume.point = c->resume.durable;
 	lastrun = lastrun_of(c);
 	if (c->resume.point == 0 && !c->resume.stored && lastrun > 0 &&
-	    lastrun <= slurm_now(c))
+	    lastrun <= slurm_now(c)) {
 		c->resume.point = lastrun;
+		c->work.read_day = 1;
+	}
 	for (i = 0; i < site->n && site->clusters[i]->slurm.known; i++)
 		continue;
 	if (i < site->n)

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
@@ -93,7 +94,8 @@ static const struct {
 /* Requests to a terminal that act as its user, and signals to another pid. */
 const uint32_t seccomp_no_ioctls[] = { TIOCSTI, TIOCCONS, TIOCSCTTY,
 	0x541c /* TIOCLINUX */, FIOSETOWN, SIOCSPGRP, 0 };
-const uint32_t seccomp_no_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG, 0 };
+const uint32_t seccomp_no_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG,
+	F_SETLEASE, 0 };
 
 static const char *const executing[] = { "execve", "execveat" };
 
@@ -339,16 +341,40 @@ allow_collector(struct filter *f)
 	allow_channel(f);
 }
 
+/*
+ * TCP or UDP.  Landlock has rules for the ports of TCP only: MPTCP, which falls back to
+ * TCP, would reach all ports.
+ */
+static void
+allow_socket(struct filter *f, int family, int type, int protocol)
+{
+	const uint64_t type_bits = ~(uint64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK);
+	const struct scmp_arg_cmp cmp[] = {
+		SCMP_CMP(0, SCMP_CMP_EQ, (uint64_t)family, 0),
+		SCMP_CMP(1, SCMP_CMP_MASKED_EQ, type_bits, (uint64_t)type),
+		SCMP_CMP(2, SCMP_CMP_EQ, (uint64_t)protocol, 0),
+	};
+
+	rule(f, SCMP_ACT_ALLOW, "socket", COUNT(cmp), cmp);
+}
+
 /* TCP and UDP connections, and the threads of libnats. */
 static void
 allow_connections(struct filter *f)
 {
+	static const int families[] = { AF_INET, AF_INET6 };
+	size_t i;
+
 	rules(f, SCMP_ACT_ALLOW, connecting, COUNT(connecting));
 	rules(f, SCMP_ACT_ALLOW, threading, COUNT(threading));
 	/* Landlock has rules for connect(), which this flag replaces. */
 	rule_masked(f, SCMP_ACT_ALLOW, "sendto", 3, MSG_FASTOPEN, 0);
-	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET);
-	rule_equal(f, SCMP_ACT_ALLOW, "socket", 0, AF_INET6);
+	for (i = 0; i < COUNT(families); i++) {
+		allow_socket(f, families[i], SOCK_STREAM, 0);
+		allow_socket(f, families[i], SOCK_STREAM, IPPROTO_TCP);
+		allow_socket(f, families[i], SOCK_DGRAM, 0);
+		allow_socket(f, families[i], SOCK_DGRAM, IPPROTO_UDP);
+	}
 	/* A thread, not a process. */
 	rule_masked(f, SCMP_ACT_ALLOW, "clone", 0, CLONE_THREAD, CLONE_THREAD);
 	rule_equal(f, SCMP_ACT_ALLOW, "prctl", 0, PR_SET_NAME);

@@ -51,14 +51,31 @@ end(int fd, int64_t rc)
 }
 
 static int64_t
-tcp_to(int port)
+connect_by(int port, int protocol)
 {
 	struct sockaddr_in to = loopback(port);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int fd = socket(AF_INET, SOCK_STREAM, protocol);
 
 	if (fd == -1)
 		return -1;
 	return end(fd, connect(fd, (struct sockaddr *)&to, sizeof(to)));
+}
+
+static int64_t
+tcp_to(int port)
+{
+	return connect_by(port, 0);
+}
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262 /* glibc before 2.32 */
+#endif
+
+/* It falls back to TCP, and Landlock's rules for ports do not apply. */
+static int64_t
+tcp_multipath(void)
+{
+	return connect_by(targets.tcp_port, IPPROTO_MPTCP);
 }
 
 static int64_t
@@ -262,6 +279,7 @@ const struct attempt attempts_sockets[] = {
 	{ "tcp-other", tcp_other },
 	{ "tcp-allowed", tcp_allowed },
 	{ "tcp-fast-open", tcp_fast_open },
+	{ "tcp-multipath", tcp_multipath },
 	{ "tcp-listen", tcp_listen },
 	{ "tcp-listen-unbound", tcp_listen_unbound },
 	{ "udp", udp },

@@ -412,6 +412,57 @@ detach_filter(void)
 }
 
 static int
+make_socket(int family, int type, int protocol)
+{
+	int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+
+	if (fd == -1)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+static int
+make_tcp(void)
+{
+	return make_socket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
+}
+
+static int
+make_udp(void)
+{
+	return make_socket(AF_INET, SOCK_DGRAM, 0);
+}
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262 /* glibc before 2.32 */
+#endif
+
+static int
+make_mptcp(void)
+{
+	return make_socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
+}
+
+static int
+make_mptcp6(void)
+{
+	return make_socket(AF_INET6, SOCK_STREAM, IPPROTO_MPTCP);
+}
+
+static int
+make_icmp(void)
+{
+	return make_socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
+}
+
+static int
+set_lease(void)
+{
+	return fcntl(ends[0], F_SETLEASE, F_RDLCK) == -1 ? errno : 0;
+}
+
+static int
 set_owner(void)
 {
 	return fcntl(ends[0], F_SETOWN, getppid()) == -1 ? errno : 0;
@@ -589,6 +640,12 @@ static const struct {
 	    ENOENT },
 	{ { .name = "F_SETOWN", .run = set_owner }, ENOSYS, ENOSYS },
 	{ { .name = "F_SETSIG", .run = set_signal }, ENOSYS, ENOSYS },
+	{ { .name = "F_SETLEASE", .run = set_lease }, ENOSYS, ENOSYS },
+	{ { .name = "TCP", .run = make_tcp }, ENOSYS, 0 },
+	{ { .name = "UDP", .run = make_udp }, ENOSYS, 0 },
+	{ { .name = "MPTCP", .run = make_mptcp }, ENOSYS, ENOSYS },
+	{ { .name = "MPTCP of IPv6", .run = make_mptcp6 }, ENOSYS, ENOSYS },
+	{ { .name = "ICMP", .run = make_icmp }, ENOSYS, ENOSYS },
 	{ { .name = "O_ASYNC", .run = set_async }, ENOSYS, ENOSYS },
 	{ { .name = "O_NONBLOCK", .run = set_nonblocking }, 0, 0 },
 	{ { .name = "much memory", .run = much_memory }, ENOMEM, ENOMEM },
@@ -762,6 +819,7 @@ static const struct probe runner_probes[] = {
 	{ .name = "segment", .run = make_segment, .want = { EPERM } },
 	{ .name = "listen", .run = listen_unbound, .want = { EPERM } },
 	{ .name = "F_SETOWN", .run = set_owner, .want = { EPERM } },
+	{ .name = "F_SETLEASE", .run = set_lease, .want = { EPERM } },
 	{ .name = "F_SETSIG", .run = set_signal, .want = { EPERM } },
 	{ .name = "TIOCSTI", .run = type_into_terminal, .want = { EPERM } },
 	{ .name = "sockets",

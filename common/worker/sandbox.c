@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -299,6 +300,25 @@ rlimits_enter(const struct sandbox *sb, struct layers *l)
 }
 
 /*
+ * If the service is out of memory, the kernel ends the runner or a command of Slurm,
+ * whose parent it is: memory that such a process shares or has in a memfd is not
+ * counted as its own.
+ */
+static void
+oom_prefer(const struct sandbox *sb)
+{
+	int fd;
+
+	if (sb->role != ROLE_RUNNER)
+		return;
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd == -1 || write(fd, "1000", 4) != 4)
+		log_debug("cannot set oom_score_adj: %s", strerror(errno));
+	if (fd != -1)
+		close(fd);
+}
+
+/*
  * After the change of the uid, because the limit counts the processes of the
  * uid.  Without its own uid, the worker shares the count with other processes,
  * and only 0 and the high limit of the runner are useful.
@@ -436,6 +456,7 @@ sandbox_enter(const struct sandbox *sb, char *text, size_t size)
 {
 	struct layers l = { "", "" };
 
+	oom_prefer(sb);
 	root_enter(sb, &l);
 	rlimits_enter(sb, &l);
 	bounding_drop(sb, &l);

@@ -141,6 +141,7 @@ ROWS = (
     ("processes", lambda p: p.limit("processes")),
     ("file size", lambda p: p.size("file size")),
     ("memory", lambda p: p.size("data size")),
+    ("oom_score_adj", lambda p: p.read("oom_score_adj").strip()),
     ("root directory", lambda p: p.place("root")),
     ("directory", lambda p: p.place("cwd")),
     ("namespaces", Process.namespaces),

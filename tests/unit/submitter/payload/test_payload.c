@@ -126,6 +126,15 @@ check_resources(void)
 	job.flags |= JOB_HAS_THREADS;
 	job_host_add_cpus(h, 100, UINT32_MAX);
 	CHECK(strstr(start(plain, BACKEND_1_5, &job), "hwthreads") == NULL);
+	/* Hosts whose threads fill the body more than once: no host has them. */
+	h->n_cpus = 0;
+	job_host_add_cpus(h, 0, 16383);
+	CHECK(strstr(start(plain, BACKEND_1_5, &job), "hwthreads") != NULL);
+	while (job.n_hosts < 1100)
+		job_host_add_cpus(job_add_host(&job, "n3"), 0, 16383);
+	s = start(plain, BACKEND_1_5, &job);
+	CHECK(strstr(s, "hwthreads") == NULL);
+	CHECK(strstr(s, "\"numNodes\":1100") != NULL);
 	job.accels = 4000000000u;
 	CHECK(strstr(start(plain, BACKEND_1_5, &job),
 		  "\"numAcc\":2147483647") != NULL);

@@ -39,26 +39,31 @@ record_due(struct spool *sp, struct spool_run *run)
 }
 
 static int
-run_to_stream(struct spool *sp, struct spool_run *run, void *arg)
+run_to_stream(struct spool *sp, struct spool_run *row, void *arg)
 {
-	enum run_state was = run->state[DEST_REST];
+	enum run_state was;
+	struct spool_run run;
 	unsigned *n = arg;
 
-	if (was == RUN_NONE || (run->flags & RUN_QUARANTINED))
+	/* spool_order() may have changed the row since it was read. */
+	if (spool_get(sp, row->id, &run) != 1 || (run.flags & RUN_QUARANTINED))
+		return 0;
+	was = run.state[DEST_REST];
+	if (was == RUN_NONE)
 		return 0;
 	/* Found in cc-backend only: the collector reports it, or nobody. */
-	if (run->flags & RUN_FROM_BACKEND)
-		return spool_forget(sp, run);
-	run_move(sp, run, DEST_REST, RUN_EVENT_TO_STREAM, DUE_NOW, "");
-	run->flags &= ~(RUN_MISSING_IN_BACKEND | RUN_SUPERSEDED |
+	if (run.flags & RUN_FROM_BACKEND)
+		return spool_forget(sp, &run);
+	run_move(sp, &run, DEST_REST, RUN_EVENT_TO_STREAM, DUE_NOW, "");
+	run.flags &= ~(RUN_MISSING_IN_BACKEND | RUN_SUPERSEDED |
 	    RUN_FORGET_AFTER_DELETE | RUN_BACKFILL);
 	if (was != RUN_DONE && was != KEPT_REPLACEABLE) {
-		record_due(sp, run);
+		record_due(sp, &run);
 		++*n;
-		if (spool_order(sp, run) == -1)
+		if (spool_order(sp, &run) == -1)
 			return -1;
 	}
-	return spool_save(sp, run);
+	return spool_save(sp, &run);
 }
 
 int

@@ -208,6 +208,24 @@ test_to_stream_with_nats(void)
 	CHECK_INT(spool_to_stream(sp), 0);
 }
 
+/* The next run was due on NATS: it is counted once where it waits now. */
+static void
+test_to_stream_next_due(void)
+{
+	spool_policy(sp)->whole = 0;
+	spool_policy(sp)->to[DEST_REST] = 1;
+	CHECK_INT(put(JOB_LIVE, 0, NULL), PUT_NEW);
+	accept_start();
+	CHECK_INT(put_at(3000, JOB_LIVE, 0, NULL), PUT_NEW);
+	CHECK_INT(spool_count(sp, DEST_NATS, START_DUE), 1);
+	spool_policy(sp)->whole = 1;
+	spool_policy(sp)->to[DEST_REST] = 0;
+	CHECK_INT(spool_to_stream(sp), 2);
+	CHECK_INT(run_now().state[DEST_NATS], START_BLOCKED);
+	CHECK_INT(spool_count(sp, DEST_NATS, START_BLOCKED), 1);
+	CHECK_INT(spool_count(sp, DEST_NATS, START_DUE), 1);
+}
+
 static void
 spool_begin(const char *name)
 {
@@ -241,6 +259,9 @@ main(void)
 	spool_close(sp);
 	spool_begin("to_stream_nats.db");
 	test_to_stream_with_nats();
+	spool_close(sp);
+	spool_begin("to_stream_due.db");
+	test_to_stream_next_due();
 	spool_close(sp);
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	CHECK_INT(system(cmd), 0);

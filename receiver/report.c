@@ -131,8 +131,9 @@ report_status(struct receiver *v, uint64_t request)
 	    asks.trouble[0] != '\0' ? "; last problem: " : "", asks.trouble);
 	worker_status(v->w, request, "nats", "%s", broker.text);
 	if (broker.clear[0] != '\0')
-		worker_status(v->w, request, "nats_login",
-		    "readable in the network to %s", broker.clear);
+		worker_status(v->w, request, "nats_in_clear",
+		    "the login is readable in the network to %s: set natsTls",
+		    broker.clear);
 	lease_status(v, request);
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		worker_status(v->w, request, rows[i].key, "%llu",

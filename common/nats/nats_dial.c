@@ -35,8 +35,8 @@ nats_trouble_of(natsStatus s)
 /* A connection to one address; why has the reason of a failure. */
 static natsStatus
 address_try(const struct nats_target *t, const char *address,
-    natsConnectionHandler closed, void *arg, const char *inbox,
-    natsConnection **nc, char *why, size_t size)
+    natsConnectionHandler closed, natsErrHandler error, void *arg,
+    const char *inbox, natsConnection **nc, char *why, size_t size)
 {
 	natsOptions *opts = NULL;
 	natsStatus s;
@@ -45,6 +45,8 @@ address_try(const struct nats_target *t, const char *address,
 	s = nats_conf_options(t->conf, &t->server, address, &opts);
 	if (s == NATS_OK)
 		s = natsOptions_SetClosedCB(opts, closed, arg);
+	if (s == NATS_OK && error != NULL)
+		s = natsOptions_SetErrorHandler(opts, error, arg);
 	if (s == NATS_OK && inbox != NULL)
 		s = natsOptions_SetCustomInboxPrefix(opts, inbox);
 	if (s == NATS_OK)
@@ -59,8 +61,9 @@ address_try(const struct nats_target *t, const char *address,
 }
 
 natsStatus
-nats_dial(struct nats_target *t, natsConnectionHandler closed, void *arg,
-    const char *inbox, natsConnection **nc, char *where, size_t size)
+nats_dial(struct nats_target *t, natsConnectionHandler closed,
+    natsErrHandler error, void *arg, const char *inbox, natsConnection **nc,
+    char *where, size_t size)
 {
 	char first_why[160] = "no address", why[160];
 	natsStatus s, first = NATS_NO_SERVER;
@@ -70,13 +73,13 @@ nats_dial(struct nats_target *t, natsConnectionHandler closed, void *arg,
 	*nc = NULL;
 	for (i = 0; i < t->addresses.n; i++) {
 		address = t->addresses.addrs[i];
-		s = address_try(t, address, closed, arg, inbox, nc, why,
+		s = address_try(t, address, closed, error, arg, inbox, nc, why,
 		    sizeof(why));
 		if (s == NATS_SSL_ERROR && !t->server.tls) {
 			/* The broker requires TLS. */
 			t->server.tls = 1;
-			s = address_try(t, address, closed, arg, inbox, nc, why,
-			    sizeof(why));
+			s = address_try(t, address, closed, error, arg, inbox,
+			    nc, why, sizeof(why));
 		}
 		if (s == NATS_OK) {
 			snprintf(where, size, "%s:%u (%s)", t->server.host,

@@ -24,6 +24,8 @@
 
 /* Longest wait for the end of the thread. */
 #define JOIN_SECONDS 1
+/* ms; longest wait for the broker's answer to the subscription */
+#define CONFIRM_MS 5000
 /*
  * Messages and bytes that wait for the event loop.  The receiver requests
  * fewer, so only messages without a request can reach these limits.
@@ -42,6 +44,8 @@
  * subscribe to its subjects.
  */
 #define INBOX_PREFIX "_INBOX_centre"
+#define INBOX_DENIED \
+	"the broker does not permit the subscription to " INBOX_PREFIX ".>"
 /* Used when the broker does not send its limit; the default of NATS. */
 #define PAYLOAD_DEFAULT (1024u * 1024)
 
@@ -61,6 +65,7 @@ struct link_thread {
 	int quit;
 	int closed;  /* libnats has closed the connection */
 	int flooded; /* the queue was full */
+	int denied;  /* the broker has ended the subscription */
 	struct link_report report;
 	/* of the thread; callbacks of libnats compare nc under lock */
 	natsConnection *nc;
@@ -135,6 +140,40 @@ on_closed(natsConnection *nc, void *arg)
 	pthread_mutex_lock(&lt->lock);
 	if (nc == lt->nc) {
 		lt->closed = 1;
+		pthread_cond_signal(&lt->cond);
+	}
+	pthread_mutex_unlock(&lt->lock);
+}
+
+/* Is the text that of a violation of permissions for the inbox? */
+static int
+is_of_inbox(const char *text, const char *inbox)
+{
+	char quoted[sizeof(((struct link_report *)NULL)->inbox) + 3];
+
+	snprintf(quoted, sizeof(quoted), "\"%s.", inbox);
+	return text != NULL && strstr(text, quoted) != NULL;
+}
+
+/*
+ * In a thread of libnats: an error that the broker has reported, which is the last
+ * one of libnats in this thread.  That of the connection may be a later one already,
+ * as for a question that is not permitted.
+ * A broker that reloads its permissions keeps the connection and ends the
+ * subscription.  Only a new connection subscribes again.
+ */
+static void
+on_error(natsConnection *nc, natsSubscription *sub, natsStatus s, void *arg)
+{
+	struct link_thread *lt = arg;
+	const char *text = nats_GetLastError(NULL);
+
+	(void)sub;
+	if (s != NATS_NOT_PERMITTED)
+		return;
+	pthread_mutex_lock(&lt->lock);
+	if (nc == lt->nc && is_of_inbox(text, lt->report.inbox)) {
+		lt->denied = lt->closed = 1;
 		pthread_cond_signal(&lt->cond);
 	}
 	pthread_mutex_unlock(&lt->lock);
@@ -218,7 +257,7 @@ connection_end(struct link_thread *lt)
 	pthread_mutex_lock(&lt->lock);
 	nc = lt->nc;
 	lt->nc = NULL;
-	lt->closed = lt->flooded = 0;
+	lt->closed = lt->flooded = lt->denied = 0;
 	ins_free(&lt->in);
 	lt->n_in = 0;
 	lt->in_bytes = 0;
@@ -229,12 +268,38 @@ connection_end(struct link_thread *lt)
 	natsConnection_Destroy(nc);
 }
 
+/*
+ * libnats does not wait for the broker's answer to a subscription.  Without this one
+ * each request stays without an answer, and a permission that the broker gets later
+ * makes none: the connection fails, and the next one subscribes again.
+ */
+static natsStatus
+inbox_subscribe(struct link_thread *lt, const char *inbox)
+{
+	char subject[sizeof(lt->report.inbox) + 2];
+	const char *text = NULL;
+	natsStatus s;
+
+	snprintf(subject, sizeof(subject), "%s.>", inbox);
+	s = natsConnection_Subscribe(&lt->sub, lt->nc, subject, on_message, lt);
+	/* on_message() has limits of its own, which end the connection. */
+	if (s == NATS_OK)
+		s = natsSubscription_SetPendingLimits(lt->sub, -1, -1);
+	if (s == NATS_OK)
+		s = natsConnection_FlushTimeout(lt->nc, CONFIRM_MS);
+	/* The broker reports a denied subscription before it answers the flush. */
+	if (s == NATS_OK &&
+	    natsConnection_GetLastError(lt->nc, &text) == NATS_NOT_PERMITTED &&
+	    is_of_inbox(text, inbox))
+		s = NATS_NOT_PERMITTED;
+	return s;
+}
+
 /* Makes a random inbox and subscribes to all subjects below it. */
 static natsStatus
-inbox_open(struct link_thread *lt, natsConnection *nc)
+inbox_open(struct link_thread *lt)
 {
 	char prefix[sizeof(lt->report.inbox)];
-	char subject[sizeof(prefix) + 2];
 	natsInbox *inbox = NULL;
 	natsStatus s = natsInbox_Create(&inbox);
 
@@ -244,15 +309,11 @@ inbox_open(struct link_thread *lt, natsConnection *nc)
 	snprintf(prefix, sizeof(prefix), INBOX_PREFIX ".%s",
 	    strchr(inbox, '.') != NULL ? strchr(inbox, '.') + 1 : inbox);
 	natsInbox_Destroy(inbox);
-	snprintf(subject, sizeof(subject), "%s.>", prefix);
-	s = natsConnection_Subscribe(&lt->sub, nc, subject, on_message, lt);
-	/* on_message() has limits of its own, which end the connection. */
-	if (s == NATS_OK)
-		s = natsSubscription_SetPendingLimits(lt->sub, -1, -1);
+	/* on_error() needs it during the subscription. */
 	pthread_mutex_lock(&lt->lock);
 	snprintf(lt->report.inbox, sizeof(lt->report.inbox), "%s", prefix);
 	pthread_mutex_unlock(&lt->lock);
-	return s;
+	return inbox_subscribe(lt, prefix);
 }
 
 /* where: as of nats_dial(). */
@@ -261,27 +322,25 @@ connection_begin(struct link_thread *lt, struct nats_target *t, char *where,
     size_t size)
 {
 	natsConnection *nc;
-	natsStatus s = nats_dial(t, on_closed, lt, INBOX_PREFIX, &nc, where,
-	    size);
-	char why[160];
+	natsStatus s = nats_dial(t, on_closed, on_error, lt, INBOX_PREFIX, &nc,
+	    where, size);
+	char why[160] = INBOX_DENIED;
 
 	if (s != NATS_OK)
 		return s;
-	s = inbox_open(lt, nc);
-	if (s != NATS_OK) {
-		nats_error_text(nc, s, why, sizeof(why));
-		snprintf(where, size, "%.60s:%u: %s", t->server.host,
-		    t->server.port, why);
-		natsSubscription_Destroy(lt->sub);
-		lt->sub = NULL;
-		natsConnection_Destroy(nc);
-		return s;
-	}
 	pthread_mutex_lock(&lt->lock);
 	lt->nc = nc;
 	/* on_closed() may have run before nc was set. */
 	lt->closed = natsConnection_IsClosed(nc);
 	pthread_mutex_unlock(&lt->lock);
+	s = inbox_open(lt);
+	if (s == NATS_OK)
+		return s;
+	if (s != NATS_NOT_PERMITTED)
+		nats_error_text(nc, s, why, sizeof(why));
+	snprintf(where, size, "%.60s:%u: %s", t->server.host, t->server.port,
+	    why);
+	connection_end(lt);
 	return s;
 }
 
@@ -367,19 +426,23 @@ static void
 link_change(struct link_thread *lt, struct nats_target *target)
 {
 	int closed = lt->closed && !lt->drop && target == NULL;
+	int denied = lt->denied;
 	char why[160];
 
 	lt->target = NULL;
 	lt->drop = 0;
 	snprintf(why, sizeof(why), "%s",
-	    lt->flooded ? "the broker sends more than was asked for" : "");
+	    denied	    ? INBOX_DENIED :
+		lt->flooded ? "the broker sends more than was asked for" :
+			      "");
 	pthread_mutex_unlock(&lt->lock);
 	if (closed && why[0] == '\0')
 		nats_error_text(lt->nc, NATS_CONNECTION_CLOSED, why,
 		    sizeof(why));
 	connection_end(lt);
 	if (closed)
-		report(lt, LINK_DOWN, TROUBLE_AWAY, why);
+		report(lt, LINK_DOWN, denied ? TROUBLE_DENIED : TROUBLE_AWAY,
+		    why);
 	if (target != NULL)
 		connect_to(lt, target);
 	nats_target_free(target);

@@ -177,8 +177,8 @@ connection_begin(struct nats_thread *nt, struct nats_target *t, char *why,
     size_t size)
 {
 	natsConnection *nc;
-	natsStatus s = nats_dial(t, on_closed, nt, t->conf->inbox, &nc, why,
-	    size);
+	natsStatus s = nats_dial(t, on_closed, NULL, nt, t->conf->inbox, &nc,
+	    why, size);
 	char text[160];
 
 	if (s == NATS_OK && t->conf->records)

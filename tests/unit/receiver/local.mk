@@ -4,11 +4,11 @@ if WITH_NATS
 check_PROGRAMS += test_window test_budget test_api test_streams \
 	test_receiver_intake test_asks test_lease test_lease_json \
 	test_bucket test_check_lease test_orders test_release test_report \
-	test_active
+	test_active test_link
 TESTS += test_window test_budget test_api test_streams test_receiver_intake \
 	test_asks test_lease test_lease_json test_bucket test_check_lease \
 	test_orders test_release test_report \
-	test_active
+	test_active test_link
 endif
 test_window_SOURCES = tests/unit/receiver/base/test_window.c
 test_window_LDADD = receiver/base/libbase.a
@@ -18,6 +18,10 @@ test_budget_LDADD = receiver/base/libbase.a
 
 test_api_SOURCES = tests/unit/receiver/streams/test_api.c
 test_api_LDADD = receiver/streams/libstreams.a $(MODEL_LIBS)
+
+test_link_SOURCES = tests/unit/receiver/link/test_link.c
+test_link_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+test_link_LDADD = receiver/link/liblink.a $(COMMON_NATS_LIBS)
 
 # The functions of the box below are the simulated broker.
 test_streams_SOURCES = tests/unit/receiver/streams/test_streams.c

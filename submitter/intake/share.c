@@ -32,7 +32,6 @@
 #define OPEN_AGAIN(bytes) ((bytes) - (bytes) / 64)
 
 #define WAIT_FEW  16 /* runs: a cluster with more of them waits for delivery */
-#define WAIT_ROWS 64 /* rows searched for them in each state */
 #define DROP_ROWS 64 /* scripts removed after a commit */
 #define SHED_MS	  10000 /* between two searches for scripts */
 
@@ -75,51 +74,6 @@ hold_change(struct intake *b, const char *cluster, int64_t bytes, int hold)
 		log_limited(&b->share_free, log_notice,
 		    "the messages of cluster %s are read again", cluster);
 	hold_send(b, cluster, hold);
-}
-
-/* Runs that wait for cc-backend. */
-struct waiting {
-	const char *cluster;
-	unsigned own;
-	unsigned rows;
-};
-
-static int
-waiting_one(struct spool *sp, struct spool_run *run, void *arg)
-{
-	struct waiting *q = arg;
-
-	(void)sp;
-	/* These are the last ones; they wait for news of Slurm. */
-	if (run->flags & RUN_UNCONFIRMED)
-		return -1;
-	q->rows++;
-	q->own += strcmp(run->key.cluster, q->cluster) == 0;
-	return 0;
-}
-
-/*
- * Does delivery make space?  Of many rows only the first ones are searched: if
- * they are of other clusters, those come first.
- */
-static int
-waits_for_delivery(struct spool *sp, const char *cluster)
-{
-	static const enum run_state states[] = { START_DUE, START_DUE_ENDED,
-		STOP_DUE };
-	struct waiting q = { .cluster = cluster };
-	struct spool_after after;
-	unsigned i;
-
-	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		memset(&after, 0, sizeof(after));
-		q.rows = 0;
-		spool_each(sp, spool_first_dest(sp), states[i], &after,
-		    WAIT_ROWS, waiting_one, &q);
-		if (q.own > WAIT_FEW || q.rows == WAIT_ROWS)
-			return 1;
-	}
-	return 0;
 }
 
 static int64_t
@@ -173,7 +127,7 @@ must_wait(struct intake *b, const char *cluster, int64_t room, int was)
 		return 1;
 	}
 	return bytes > (was ? AGAIN(room) : room) &&
-	    waits_for_delivery(sp, cluster);
+	    spool_share_waits(sp, cluster) > WAIT_FEW;
 }
 
 /*

@@ -83,7 +83,7 @@ spool_row(struct spool *sp, sqlite3_stmt *st, struct spool_run *run)
 	run->end = sqlite3_column_int64(st, 4);
 	run->submit = sqlite3_column_int64(st, 5);
 	run->alias = sqlite3_column_int64(st, 6);
-	run->flags = (unsigned)sqlite3_column_int(st, 7);
+	run->flags = run->flags_were = (unsigned)sqlite3_column_int(st, 7);
 	for (d = 0, c = 8; d < DEST__COUNT; d++, c += 4) {
 		run->state[d] = (enum run_state)sqlite3_column_int(st, c);
 		if ((unsigned)run->state[d] >= RUN_STATE__COUNT)
@@ -132,6 +132,23 @@ run_values(const struct spool_run *run, struct sql_value values[RUN_VALUES],
 	memcpy(values + 16, rest, sizeof(rest));
 }
 
+/* The row is removed, or written with other values. */
+static void
+run_discount(struct spool *sp, const struct spool_run *run)
+{
+	spool_tally(sp, run->was, -1);
+	spool_share_waiting(sp, run, -1);
+}
+
+static void
+run_count(struct spool *sp, struct spool_run *run)
+{
+	spool_tally(sp, run->state, 1);
+	spool_share_waiting(sp, run, 1);
+	memcpy(run->was, run->state, sizeof(run->was));
+	run->flags_were = run->flags;
+}
+
 int
 spool_add(struct spool *sp, struct spool_run *run)
 {
@@ -142,8 +159,7 @@ spool_add(struct spool *sp, struct spool_run *run)
 	if (spool_change(sp, SQL_RUN_ADD, values, RUN_VALUES) == -1)
 		return -1;
 	run->id = sqlite3_last_insert_rowid(sp->db);
-	memcpy(run->was, run->state, sizeof(run->was));
-	spool_tally(sp, run->state, 1);
+	run_count(sp, run);
 	sp->now.runs++;
 	return 0;
 }
@@ -399,7 +415,7 @@ spool_forget(struct spool *sp, struct spool_run *run)
 	if (spool_change(sp, SQL_RECORD_DROP, VALUES(INT(run->id))) == -1 ||
 	    spool_change(sp, SQL_RUN_DROP, VALUES(INT(run->id))) == -1)
 		return -1;
-	spool_tally(sp, run->was, -1);
+	run_discount(sp, run);
 	sp->now.runs--;
 	run->id = 0;
 	return 0;
@@ -527,9 +543,8 @@ spool_save(struct spool *sp, struct spool_run *run)
 	run_values(run, values, reasons);
 	if (spool_change(sp, SQL_RUN_SAVE, values, RUN_VALUES) == -1)
 		return -1;
-	spool_tally(sp, run->was, -1);
-	spool_tally(sp, run->state, 1);
-	memcpy(run->was, run->state, sizeof(run->was));
+	run_discount(sp, run);
+	run_count(sp, run);
 	return 0;
 }
 

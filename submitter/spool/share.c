@@ -5,7 +5,7 @@
  * The sums
  * are a named value that is written in each commit.  A program that does not
  * know this value leaves it behind the clock of the commits; then the runs are
- * counted again.
+ * counted again.  The runs that wait for delivery are counted at each start.
  */
 #include "config.h"
 
@@ -107,6 +107,34 @@ spool_share_tombs(struct spool *sp, int cluster, int n)
 		tombs_add(sp, cluster, n);
 }
 
+static const enum run_state waiting_states[] = { START_DUE, START_DUE_ENDED,
+	STOP_DUE };
+#define N_WAITING (sizeof(waiting_states) / sizeof(waiting_states[0]))
+
+static int
+is_waiting(enum run_state state, unsigned flags)
+{
+	size_t i = 0;
+
+	while (i < N_WAITING && waiting_states[i] != state)
+		i++;
+	return i < N_WAITING && !(flags & RUN_UNCONFIRMED);
+}
+
+void
+spool_share_waiting(struct spool *sp, const struct spool_run *run, int n)
+{
+	const enum run_state *state = n < 0 ? run->was : run->state;
+	unsigned flags = n < 0 ? run->flags_were : run->flags;
+	struct spool_cluster *c;
+	int d;
+
+	if (!sp->shares || (c = cluster_of(&sp->now, run->cluster)) == NULL)
+		return;
+	for (d = 0; d < DEST__COUNT; d++)
+		c->waiting[d] += is_waiting(state[d], flags) ? n : 0;
+}
+
 int
 spool_shares_write(struct spool *sp, int64_t clock)
 {
@@ -192,12 +220,50 @@ shares_count(struct spool *sp)
 	return rc == -1 ? -1 : tombs_count(sp);
 }
 
+/* The rows of one destination in one state. */
+static int
+rows_count(struct spool *sp, int dest, enum run_state state)
+{
+	sqlite3_stmt *st = spool_query(sp, SQL_SHARES_WAITING + (enum sql)dest,
+	    VALUES(INT(state), INT(RUN_UNCONFIRMED)));
+	struct spool_cluster *c;
+	unsigned n = 0;
+	int rc = -1;
+
+	while (st != NULL && (rc = spool_step(sp, st)) == 1) {
+		c = cluster_of(&sp->now, sqlite3_column_int(st, 0));
+		if (c != NULL)
+			c->waiting[dest]++;
+		if (++n % ALIVE_ROWS == 0)
+			spool_alive();
+	}
+	return rc;
+}
+
+static int
+waiting_count(struct spool *sp)
+{
+	size_t i;
+	int d;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		memset(sp->now.clusters[i].waiting, 0,
+		    sizeof(sp->now.clusters[i].waiting));
+	for (d = 0; d < DEST__COUNT; d++)
+		for (i = 0; i < N_WAITING; i++)
+			if (rows_count(sp, d, waiting_states[i]) == -1)
+				return -1;
+	return 0;
+}
+
 int
 spool_shares_begin(struct spool *sp)
 {
 	if (sp->shares || spool_dirty(sp))
 		return 0;
 	if (shares_read(sp) == -1 && shares_count(sp) == -1)
+		return -1;
+	if (waiting_count(sp) == -1)
 		return -1;
 	sp->shares = 1;
 	sp->durable = sp->now;
@@ -212,6 +278,18 @@ spool_share(const struct spool *sp, const char *cluster)
 	for (i = 0; i < sp->now.n_clusters; i++)
 		if (strcmp(sp->now.clusters[i].name, cluster) == 0)
 			return sp->now.clusters[i].bytes;
+	return 0;
+}
+
+int64_t
+spool_share_waits(struct spool *sp, const char *cluster)
+{
+	enum dest first = spool_first_dest(sp);
+	unsigned i;
+
+	for (i = 0; i < sp->now.n_clusters; i++)
+		if (strcmp(sp->now.clusters[i].name, cluster) == 0)
+			return sp->now.clusters[i].waiting[first];
 	return 0;
 }
 

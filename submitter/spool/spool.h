@@ -151,6 +151,7 @@ struct spool_run {
 	char nats_reason[256];
 	/* of the spool: as stored */
 	enum run_state was[DEST__COUNT];
+	unsigned flags_were;
 	int cluster;
 };
 
@@ -317,6 +318,11 @@ int64_t spool_share_most(const struct spool *sp, const char *cluster);
 /* The largest of these. */
 int64_t spool_share_largest(const struct spool *sp);
 int64_t spool_shares_all(const struct spool *sp);
+/*
+ * Runs of one cluster whose start or stop the first destination gets as soon as it
+ * can.  Those that are not confirmed wait for Slurm: they do not count.
+ */
+int64_t spool_share_waits(struct spool *sp, const char *cluster);
 
 /* stream.c: where the reading of a cluster's stream continues */
 struct spool_stream {

@@ -53,7 +53,8 @@ enum sql {
 	SQL_EACH = SQL_RETRY_NOW + DEST__COUNT,
 	SQL_COUNT = SQL_EACH + DEST__COUNT,
 	SQL_STARTS = SQL_COUNT + DEST__COUNT,
-	SQL_EACH_ANY = SQL_STARTS + DEST__COUNT,
+	SQL_SHARES_WAITING = SQL_STARTS + DEST__COUNT,
+	SQL_EACH_ANY = SQL_SHARES_WAITING + DEST__COUNT,
 	SQL_EACH_OF,
 	SQL_EACH_UNSENT,
 	SQL_SPAN,
@@ -189,6 +190,8 @@ void spool_share_set(struct spool *sp, int64_t id, size_t len);
 void spool_share_drop(struct spool *sp, int64_t id);
 /* Adds n tombstones to the sum of the cluster with this id; n < 0 subtracts. */
 void spool_share_tombs(struct spool *sp, int cluster, int n);
+/* Counts a run as it was stored (n = -1), or as it is (n = 1). */
+void spool_share_waiting(struct spool *sp, const struct spool_run *run, int n);
 /* Part of each commit; clock: as in the state.  0 or -1. */
 int spool_shares_write(struct spool *sp, int64_t clock);
 
@@ -232,6 +235,8 @@ struct tally {
 		int64_t cursor;
 		int64_t tombs;
 		int64_t bytes; /* of its runs; share.c */
+		/* runs that a destination gets as soon as it can; share.c */
+		int64_t waiting[DEST__COUNT];
 	} clusters[CLUSTERS_MAX];
 	unsigned n_clusters;
 };

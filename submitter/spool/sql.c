@@ -114,6 +114,10 @@ const char spool_schema[] =
 	" ELSE 8 END AND " p "due <= 1 << 60 AND NOT (" p \
 	"phase = 3 AND flags & 4096 <> 0) LIMIT 1"
 
+#define SHARES_WAITING(p) \
+	"SELECT cluster FROM run WHERE " p "phase = ?1 AND " p \
+	"phase > 0 AND (flags & ?2) = 0"
+
 #define BOTH(id, text) \
 	[id + DEST_REST] = text("r"), [id + DEST_NATS] = text("n")
 
@@ -179,6 +183,7 @@ static const char *const texts[SQL__COUNT] = {
 	BOTH(SQL_EACH, EACH),
 	BOTH(SQL_COUNT, COUNT),
 	BOTH(SQL_STARTS, STARTS),
+	BOTH(SQL_SHARES_WAITING, SHARES_WAITING),
 	[SQL_EACH_ANY] = "SELECT " RUN_COLUMNS " FROM run WHERE id > ?1"
 			 " ORDER BY id LIMIT ?2",
 	[SQL_EACH_OF] = "SELECT " RUN_COLUMNS " FROM run"

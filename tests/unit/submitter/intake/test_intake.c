@@ -931,6 +931,42 @@ test_share_open_others(void)
 	end();
 }
 
+/* A cluster whose runs are delivered is read while many runs of another one wait. */
+static void
+test_share_delivered(void)
+{
+	uint64_t id, alpha = 0;
+	int64_t room;
+
+	begin("[\"alpha\",\"beta\"]");
+	spool_policy(s.spool)->from_stream = 1;
+	spool_set_limits(s.spool, SMALL_SPOOL, 1000);
+	CHECK_INT(spool_shares_begin(s.spool), 0);
+	for (id = 1; id <= 100; id++)
+		record("beta", id);
+	CHECK_INT(spool_share_waits(s.spool, "beta"), 100);
+	do {
+		wide_run("alpha", ++alpha);
+		room = SMALL_SPOOL / 100 * 80 - spool_shares_all(s.spool);
+	} while (spool_share(s.spool, "alpha") < room + 100000);
+	CHECK_INT(spool_share_waits(s.spool, "alpha"), 0);
+	CHECK_INT(hold_read("alpha"), -1);
+	/* Sixteen that wait are few. */
+	for (id = 1; id <= 16; id++)
+		run_state_set("alpha", id, START_DUE);
+	commit_now(s.commit);
+	CHECK_INT(hold_read("alpha"), -1);
+	run_state_set("alpha", id, STOP_DUE);
+	commit_now(s.commit);
+	CHECK_INT(hold_read("alpha"), 1);
+	/* One is delivered: it is read again, although the runs of beta wait. */
+	run_state_set("alpha", id, START_COMMITTED);
+	commit_now(s.commit);
+	CHECK_INT(hold_read("alpha"), 0);
+	CHECK_INT(broken, 0);
+	end();
+}
+
 /* A centre with one cluster uses the whole spool. */
 static void
 test_share_alone(void)
@@ -1023,6 +1059,7 @@ main(void)
 	test_share_tombs();
 	test_share_open();
 	test_share_open_others();
+	test_share_delivered();
 	test_share_alone();
 	test_full_open();
 	test_full_centre();

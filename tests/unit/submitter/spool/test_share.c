@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of each cluster's runs: they follow each change, and the stored sums. */
+/*
+ * The bytes of each cluster's runs, and those that wait: they follow each change, and
+ * the stored sums.
+ */
 #include "config.h"
 
 #include <stdio.h>
@@ -106,6 +109,42 @@ test_stored(void)
 	spool_close(sp);
 }
 
+/* Runs that wait for delivery are counted with each change, and at the start. */
+static void
+test_waiting(void)
+{
+	struct spool *sp = spool_begin_test(1);
+	int64_t before = spool_share_waits(sp, "bravo"), first, row;
+	struct spool_run run;
+
+	first = put(sp, "bravo", 20, 0);
+	row = put(sp, "bravo", 21, 0);
+	CHECK_INT(spool_share_waits(sp, "bravo"), before + 2);
+	CHECK_INT(spool_commit(sp), 0);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	run.state[DEST_REST] = START_COMMITTED;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_share_waits(sp, "bravo"), before + 1);
+	spool_rollback(sp);
+	CHECK_INT(spool_share_waits(sp, "bravo"), before + 2);
+	/* Slurm has not confirmed it. */
+	CHECK_INT(spool_get(sp, first, &run), 1);
+	run.flags |= RUN_UNCONFIRMED;
+	CHECK_INT(spool_save(sp, &run), 0);
+	CHECK_INT(spool_share_waits(sp, "bravo"), before + 1);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+	sp = spool_begin_test(1);
+	CHECK_INT(spool_share_waits(sp, "bravo"), before + 1);
+	CHECK_INT(spool_get(sp, row, &run), 1);
+	CHECK_INT(spool_forget(sp, &run), 0);
+	CHECK_INT(spool_get(sp, first, &run), 1);
+	CHECK_INT(spool_forget(sp, &run), 0);
+	CHECK_INT(spool_share_waits(sp, "bravo"), before);
+	CHECK_INT(spool_commit(sp), 0);
+	spool_close(sp);
+}
+
 /* A run that is done uses the bytes of its tombstone, until that is removed. */
 static void
 test_tombstones(void)
@@ -149,6 +188,7 @@ main(void)
 	test_changes();
 	test_stored();
 	test_tombstones();
+	test_waiting();
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	CHECK_INT(system(cmd), 0);
 	return check_done();

@@ -18,6 +18,7 @@
 
 /* More than the daemon's own limit, so that the daemon can tell the reason. */
 #define EXTRA_SECONDS 15
+#define FIELD_BYTES   32 /* of malloc(3), beside the text */
 #define NO_REPLY      "no reply: the daemon does not answer"
 
 static int
@@ -99,12 +100,25 @@ receive_all(int fd, void *buf, size_t len, char *reason, size_t size)
 	return 0;
 }
 
+/* With the largest overhead of malloc(3) for a text. */
+static size_t
+row_bytes(const struct ctl_row *row)
+{
+	size_t bytes = sizeof(*row);
+	unsigned i;
+
+	for (i = 0; i < row->n; i++)
+		bytes += strlen(row->fields[i]) + FIELD_BYTES;
+	return bytes;
+}
+
 int
 reply_add(struct ctl_reply *a, const uint8_t *payload, size_t len)
 {
 	struct ctl_row row = { .n = 0 };
 	struct reader r;
 	struct ctl_row *rows;
+	size_t bytes = 0;
 	unsigned i, n;
 
 	rd_init(&r, payload, len);
@@ -114,18 +128,32 @@ reply_add(struct ctl_reply *a, const uint8_t *payload, size_t len)
 		rd_fail(&r);
 	for (i = 0; i < n && !r.err; i++)
 		row.fields[row.n++] = rd_strdup(&r, CTL_REPLY_MAX);
-	if (rd_end(&r) == -1 || a->n == ROWS_MAX)
+	if (rd_end(&r) == -1)
+		goto bad;
+	bytes = row_bytes(&row);
+	a->is_full = a->n == ROWS_MAX || bytes > REPLY_BYTES_MAX - a->bytes;
+	if (a->is_full)
 		goto bad;
 	rows = array_reserve(a->rows, &a->cap, a->n + 1, sizeof(*rows));
 	if (rows == NULL)
 		goto bad;
 	a->rows = rows;
 	a->rows[a->n++] = row;
+	a->bytes += bytes;
 	return 0;
 bad:
 	for (i = 0; i < row.n; i++)
 		free(row.fields[i]);
 	return -1;
+}
+
+void
+reply_full_text(char *reason, size_t size)
+{
+	snprintf(reason, size,
+	    "the reply is too long: it has more than %u rows, or its rows need "
+	    "more than %u MiB of memory",
+	    ROWS_MAX, REPLY_BYTES_MAX >> 20);
 }
 
 static int
@@ -199,6 +227,10 @@ receive_frame(int fd, struct ctl_reply *a, char *reason, size_t size)
 		goto bad;
 	if (rc != -1)
 		return rc;
+	if (a->is_full) {
+		reply_full_text(reason, size);
+		return -1;
+	}
 bad:
 	snprintf(reason, size,
 	    "the reply is not valid: the tool and the daemon have different "

@@ -30,11 +30,20 @@ struct ctl_row {
 
 /* Rows of a reply: the queue of a large site after a week without delivery. */
 #define ROWS_MAX 1000000u
+/*
+ * Memory of the rows of a reply.  The largest ones are history (31 days of all
+ * counters: 20 MiB here), sync and queue (rows of 4 MiB and 2 MiB: 30 MiB
+ * here), and gpus (a row for each node).  No worker can send more than 64 MiB of
+ * rows at a time (CHANNEL_OUTPUT_MAX).
+ */
+#define REPLY_BYTES_MAX (256u << 20)
 
 struct ctl_reply {
 	struct ctl_row *rows; /* owned */
 	size_t n;
 	size_t cap;
+	size_t bytes; /* memory of the rows, at most REPLY_BYTES_MAX */
+	int is_full;  /* a row was refused because of a limit */
 	enum ctl_status status;
 	char *text; /* owned; the result in words */
 };
@@ -48,8 +57,14 @@ struct ctl_reply {
 int request_send(const char *path, const struct ctl_request *req,
     struct ctl_reply *reply, char *reason, size_t size);
 void reply_clear(struct ctl_reply *reply);
-/* Appends the row in payload.  0, or -1 when the payload is not a row. */
+/*
+ * Appends the row in payload.  0; -1 when the payload is not a row, or with
+ * reply->is_full when the reply would have more than ROWS_MAX rows or
+ * REPLY_BYTES_MAX.
+ */
 int reply_add(struct ctl_reply *reply, const uint8_t *payload, size_t len);
+/* The sentence for a reply that is full. */
+void reply_full_text(char *reason, size_t size);
 /* print_text.c: the row of CTL_T_SUMMARY, or NULL. */
 const struct ctl_row *reply_summary(const struct ctl_reply *reply);
 /* 1 when the row of CTL_T_SUMMARY says so. */

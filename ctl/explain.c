@@ -71,17 +71,26 @@ ids_lacking(const struct ctl_reply *a, struct ctl_request *req)
 
 /* Moves the rows of from behind those of into; an error and its text stay. */
 static int
-reply_join(struct ctl_reply *into, struct ctl_reply *from)
+reply_join(struct ctl_reply *into, struct ctl_reply *from, char *reason,
+    size_t size)
 {
-	struct ctl_row *rows = realloc(into->rows,
-	    (into->n + from->n + 1) * sizeof(*rows));
+	struct ctl_row *rows;
 
-	if (rows == NULL)
+	if (from->n > ROWS_MAX - into->n ||
+	    from->bytes > REPLY_BYTES_MAX - into->bytes) {
+		reply_full_text(reason, size);
 		return -1;
+	}
+	rows = realloc(into->rows, (into->n + from->n + 1) * sizeof(*rows));
+	if (rows == NULL) {
+		snprintf(reason, size, "out of memory");
+		return -1;
+	}
 	if (from->n > 0)
 		memcpy(rows + into->n, from->rows, from->n * sizeof(*rows));
 	into->rows = rows;
 	into->n += from->n;
+	into->bytes += from->bytes;
 	into->cap = into->n + 1;
 	from->n = 0;
 	if (into->status != CTL_OK)
@@ -186,8 +195,8 @@ rows_add(const struct ctl_args *args, const struct ctl_request *req,
 	struct ctl_reply more;
 	int rc = request_send(args->socket, req, &more, reason, size);
 
-	if (rc == 0 && (rc = reply_join(reply, &more)) == -1)
-		snprintf(reason, size, "out of memory");
+	if (rc == 0)
+		rc = reply_join(reply, &more, reason, size);
 	reply_clear(&more);
 	return rc;
 }
@@ -206,8 +215,7 @@ jobs_add(const struct ctl_args *args, struct ctl_request *req,
 		ids_lacking(&own, req);
 		if (own.status != CTL_OK)
 			req->n_ids = 0;
-		if ((rc = reply_join(reply, &own)) == -1)
-			snprintf(reason, size, "out of memory");
+		rc = reply_join(reply, &own, reason, size);
 	}
 	reply_clear(&own);
 	if (rc == -1 || req->n_ids == 0)

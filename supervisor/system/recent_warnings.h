@@ -19,13 +19,15 @@ struct recent_warning {
 	uint64_t count;	    /* equal lines */
 	const char *sender; /* name of the process */
 	enum log_kind kind; /* LOG_WARN or more urgent */
+	enum log_id id;	    /* of the line */
 	char text[RECENT_TEXT_MAX];
 };
 
 /*
- * Keeps the line, unless it is less urgent than a warning; removes the oldest
- * one when there are RECENT_WARNINGS_MAX.  line->sender is borrowed for ever.
- * now: epoch.
+ * Keeps the line, unless it is less urgent than a warning.  When there are
+ * RECENT_WARNINGS_MAX, removes the oldest one of the sender with the most (of the
+ * senders with equally many, the oldest), so that one process cannot remove the
+ * lines of the others.  line->sender is borrowed for ever.  now: epoch.
  */
 void recent_warning_add(const struct log_line *line, int64_t now);
 /* The i-th one, newest first; NULL when there are not so many. */

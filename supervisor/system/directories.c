@@ -412,6 +412,22 @@ spool_files_chown(int dir, uid_t uid, gid_t gid)
 	closedir(d);
 }
 
+/*
+ * Sets the mode only.  The contents do not matter: the submitter, whose directory
+ * this is, could make a file so that the daemon does not start again.  Root owns
+ * the directory meanwhile, because the unit gives root no CAP_FOWNER.
+ */
+static int
+spool_mode_set(const char *path, int fd, const struct stat *st)
+{
+	if (fchown(fd, 0, 0) == -1 || fchmod(fd, SPOOL_MODE) == -1 ||
+	    fchown(fd, st->st_uid, st->st_gid) == -1)
+		return -1;
+	log_notice("mode of the spool %s changed from %04o to %04o", path,
+	    (unsigned)st->st_mode & 07777, SPOOL_MODE);
+	return 0;
+}
+
 /* A daemon of another user may have filled the spool: it stays in use. */
 static int
 spool_take_over(const struct setup *setup, int fd)
@@ -434,6 +450,10 @@ spool_take_over(const struct setup *setup, int fd)
 		errno = EPERM;
 		return -1;
 	}
+	/* Slurm's user has other directories, which spoolDir may name. */
+	if (setup->as_root && st.st_uid == own->uid &&
+	    own->uid != setup->identity[ROLE_RUNNER].uid)
+		return spool_mode_set(setup->spool_dir, fd, &st);
 	if (spool_contents_check(setup->spool_dir, fd) == -1)
 		return -1;
 	if (!setup->as_root)

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <sys/capability.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -281,6 +282,44 @@ test_own_spool(void)
 	remove_all(named);
 }
 
+static void
+fowner_set(cap_flag_value_t value)
+{
+	const cap_value_t fowner = CAP_FOWNER;
+	cap_t caps = cap_get_proc();
+
+	CHECK(caps != NULL &&
+	    cap_set_flag(caps, CAP_EFFECTIVE, 1, &fowner, value) == 0 &&
+	    cap_set_proc(caps) == 0);
+	cap_free(caps);
+}
+
+/*
+ * A submitter that an attacker controls changes its directory.  With the
+ * capabilities of the unit.
+ */
+static void
+test_changed_spool(void)
+{
+	if (!as_root)
+		return;
+	dir_make(named, SUBMIT_UID, 0755);
+	file_make(named, "notes", 0644);
+	file_make(named, "spool.1", 0644);
+	fowner_set(CAP_CLEAR);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+	owner_check(named, ".", SUBMIT_UID, 0700);
+	owner_check(named, "notes", 0, 0644);
+	owner_check(named, "spool.1", 0, 0644);
+	CHECK_INT(chmod(named, 0) == -1 ? errno : 0, EPERM);
+	fowner_set(CAP_SET);
+	/* Without any right of the owner. */
+	CHECK_INT(chmod(named, 0070), 0);
+	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+	owner_check(named, ".", SUBMIT_UID, 0700);
+	remove_all(named);
+}
+
 /* The directory of lastRunPath stays as it is. */
 static void
 test_state(void)
@@ -381,6 +420,7 @@ test_all(void)
 	test_state();
 	test_foreign_spool();
 	test_own_spool();
+	test_changed_spool();
 	remove_all(state);
 }
 

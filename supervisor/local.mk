@@ -5,7 +5,7 @@
 # The parser of config.json.
 noinst_LIBRARIES += supervisor/config/libconfig.a
 supervisor_config_libconfig_a_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
-	$(PCRE2_CFLAGS) $(CAP_CFLAGS)
+	$(PCRE2_CFLAGS) $(CAP_CFLAGS) $(SECCOMP_CFLAGS)
 supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/check_all.c \
 	supervisor/config/check_fan_in.c \
@@ -17,6 +17,7 @@ supervisor_config_libconfig_a_SOURCES = \
 	supervisor/config/key_names.c \
 	supervisor/config/line_numbers.c \
 	supervisor/config/migrate.c \
+	supervisor/config/name_filter.c \
 	supervisor/config/name_service.c \
 	supervisor/config/nats_login.c \
 	supervisor/config/parse.c \

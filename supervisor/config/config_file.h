@@ -220,6 +220,12 @@ int conf_metrics_address(const char *value, struct conf_address *address);
  */
 void conf_users_resolve(struct conf_parse *p);
 
+/*
+ * name_filter.c: loads the filter of the process that asks the name services;
+ * no_new_privs must be set.  0, also without seccomp in the kernel; -1 with errno.
+ */
+int name_filter_enter(void);
+
 /* name_service.c */
 #define NAME_SERVICE_MAX 255 /* bytes of a user's name; useradd takes 32 */
 /*

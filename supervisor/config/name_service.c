@@ -81,7 +81,8 @@ child_run(int fd, int channel, pid_t parser)
 		_exit(1);
 	rights_drop();
 	/* A change of the uid clears the signal. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parser)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parser ||
+	    name_filter_enter() == -1)
 		_exit(1);
 	names_answer(fd);
 	_exit(0);

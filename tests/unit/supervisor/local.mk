@@ -16,6 +16,7 @@ check_PROGRAMS += test_parser_confine
 TESTS += test_parser_confine
 test_parser_confine_SOURCES = tests/unit/supervisor/config/test_parser_confine.c
 test_parser_confine_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SECCOMP_CFLAGS)
+test_parser_confine_LDFLAGS = $(AM_LDFLAGS) -pthread -Wl,--wrap,getpwnam
 test_parser_confine_LDADD = $(SYSTEM_LIBS)
 
 # supervisor/system

@@ -9,12 +9,16 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <pwd.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -131,6 +135,194 @@ map_code(void)
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ?
 	    errno :
 	    0;
+}
+
+static int find_root(void);
+
+/*
+ * Calls of a module of the name services that an attacker controls, and calls that a
+ * module needs.  Each is made in the process that asks the name services.
+ */
+static int
+module_end_signal(void)
+{
+	return prctl(PR_SET_PDEATHSIG, 0) == -1 ? errno : 0;
+}
+
+/* The kernel reads an int. */
+static int
+module_end_signal_high(void)
+{
+	return syscall(SYS_prctl, PR_SET_PDEATHSIG | 1L << 32, 0, 0, 0, 0) ==
+		-1 ?
+	    errno :
+	    0;
+}
+
+static int
+module_kill_all(void)
+{
+	return kill(-1, 0) == -1 ? errno : 0;
+}
+
+static int
+module_signal_own(void)
+{
+	return raise(SIGCONT) != 0 || kill(getpid(), 0) == -1 ? EINVAL : 0;
+}
+
+static int
+module_trace(void)
+{
+	return syscall(SYS_ptrace, 16 /* PTRACE_ATTACH */, getppid(), 0, 0) ==
+		-1 ?
+	    errno :
+	    0;
+}
+
+/* A signal of the kernel for a descriptor. */
+static int
+module_owner(void)
+{
+	int fds[2];
+
+	return pipe(fds) == -1 || fcntl(fds[0], F_SETOWN, getppid()) == -1 ?
+	    errno :
+	    0;
+}
+
+static int
+module_limit(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	return prlimit(getppid(), RLIMIT_CPU, &none, NULL) == -1 ? errno : 0;
+}
+
+static int
+module_own_limit(void)
+{
+	struct rlimit stack;
+
+	return getrlimit(RLIMIT_STACK, &stack) == -1 ? errno : 0;
+}
+
+static void *
+thread_run(void *arg)
+{
+	*(int *)arg = 0;
+	return NULL;
+}
+
+static int
+module_thread(void)
+{
+	pthread_t thread;
+	int done = EINVAL, rc;
+
+	rc = pthread_create(&thread, NULL, thread_run, &done);
+	if (rc == 0)
+		pthread_join(thread, NULL);
+	return rc != 0 ? rc : done;
+}
+
+/* As nss_sss maps its cache. */
+static int
+module_map(void)
+{
+	int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+
+	return mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ?
+	    errno :
+	    0;
+}
+
+static const struct {
+	const char *name;
+	int (*make)(void);
+} module_calls[] = {
+	{ "try-end-signal", module_end_signal },
+	{ "try-end-signal-high", module_end_signal_high },
+	{ "try-process", start_process },
+	{ "try-program", start_program },
+	{ "try-signal", signal_parent },
+	{ "try-kill-all", module_kill_all },
+	{ "try-own-signal", module_signal_own },
+	{ "try-trace", module_trace },
+	{ "try-owner", module_owner },
+	{ "try-limit", module_limit },
+	{ "try-own-limit", module_own_limit },
+	{ "try-thread", module_thread },
+	{ "try-map", module_map },
+	{ "try-tcp", socket_tcp },
+	{ "try-unix", socket_unix },
+};
+#define MODULE_CALLS (sizeof(module_calls) / sizeof(module_calls[0]))
+
+struct passwd *__real_getpwnam(const char *name);
+struct passwd *__wrap_getpwnam(const char *name);
+
+struct passwd *
+__wrap_getpwnam(const char *name)
+{
+	static struct passwd pw;
+	size_t i;
+
+	for (i = 0; i < MODULE_CALLS; i++) {
+		if (strcmp(name, module_calls[i].name) != 0)
+			continue;
+		pw.pw_uid = (uid_t)module_calls[i].make();
+		return &pw;
+	}
+	return __real_getpwnam(name);
+}
+
+/* Denied with EPERM. */
+static int
+module_denied(void)
+{
+	static const char *const names[] = {
+		"try-end-signal",
+		"try-end-signal-high",
+		"try-process",
+		"try-program",
+		"try-signal",
+		"try-kill-all",
+		"try-owner",
+		"try-limit",
+#ifndef SANITIZED
+		"try-trace",
+#endif
+	};
+	unsigned error;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		error = 0;
+		if (name_service_find(names[i], &error) == 0 && error == EPERM)
+			continue;
+		fprintf(stderr, "%s: %u\n", names[i], error);
+		return EINVAL;
+	}
+	return find_root();
+}
+
+static int
+module_works(void)
+{
+	static const char *const names[] = { "try-own-signal", "try-own-limit",
+		"try-thread", "try-map", "try-tcp", "try-unix" };
+	unsigned error;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		error = EINVAL;
+		if (name_service_find(names[i], &error) == 0 && error == 0)
+			continue;
+		fprintf(stderr, "%s: %u\n", names[i], error);
+		return EINVAL;
+	}
+	return find_root();
 }
 
 static int
@@ -254,6 +446,8 @@ static const struct attempt {
 	{ "many users", find_again, 0 },
 	{ "a long name", find_long, 0 },
 	{ "a user after the channel is closed", find_after_kill, 0 },
+	{ "denied to a name service", module_denied, 0 },
+	{ "allowed to a name service", module_works, 0 },
 	{ "capabilities", capabilities_left, 0 },
 	{ "descriptors", descriptors_many, EMFILE },
 	{ "a memfd", pass_memfd, 0 },

@@ -36,5 +36,5 @@ test_ctl_report_LDADD = ctl/libctl.a $(MODEL_LIBS)
 check_PROGRAMS += test_ctl_client
 TESTS += test_ctl_client
 test_ctl_client_SOURCES = tests/unit/ctl/test_client.c
-test_ctl_client_LDFLAGS = -Wl,--wrap,poll
+test_ctl_client_LDFLAGS = -Wl,--wrap,poll -Wl,--wrap,__poll_chk
 test_ctl_client_LDADD = ctl/libctl.a $(MODEL_LIBS)

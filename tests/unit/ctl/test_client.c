@@ -20,6 +20,7 @@ static unsigned waited; /* ms */
 static int answers;	/* the daemon sends */
 
 int __wrap_poll(struct pollfd *fds, nfds_t n, int ms);
+int __wrap___poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size);
 
 /* Nothing comes in this time. */
 int
@@ -29,6 +30,14 @@ __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 	(void)n;
 	waited += (unsigned)ms;
 	return answers;
+}
+
+/* The same, as _FORTIFY_SOURCE calls it. */
+int
+__wrap___poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size)
+{
+	(void)size;
+	return __wrap_poll(fds, n, ms);
 }
 
 static int

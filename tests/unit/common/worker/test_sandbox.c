@@ -412,7 +412,7 @@ detach_filter(void)
 }
 
 static int
-make_socket(int family, int type, int protocol)
+socket_of(int family, int type, int protocol)
 {
 	int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 
@@ -425,13 +425,13 @@ make_socket(int family, int type, int protocol)
 static int
 make_tcp(void)
 {
-	return make_socket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
+	return socket_of(AF_INET, SOCK_STREAM, IPPROTO_TCP);
 }
 
 static int
 make_udp(void)
 {
-	return make_socket(AF_INET, SOCK_DGRAM, 0);
+	return socket_of(AF_INET, SOCK_DGRAM, 0);
 }
 
 #ifndef IPPROTO_MPTCP
@@ -441,19 +441,19 @@ make_udp(void)
 static int
 make_mptcp(void)
 {
-	return make_socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
+	return socket_of(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
 }
 
 static int
 make_mptcp6(void)
 {
-	return make_socket(AF_INET6, SOCK_STREAM, IPPROTO_MPTCP);
+	return socket_of(AF_INET6, SOCK_STREAM, IPPROTO_MPTCP);
 }
 
 static int
 make_icmp(void)
 {
-	return make_socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
+	return socket_of(AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
 }
 
 static int

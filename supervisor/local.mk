@@ -102,7 +102,7 @@ supervisor_libsupervisor_a_SOURCES = \
 
 # The first n boxes link without the rest; the parser loads libpcre2 itself,
 # and before glibc 2.34 dlopen() was in a library.
-CONFIG_LIBS = supervisor/config/libconfig.a $(COMMON_LIBS) $(JANSSON_LIBS) -ldl
+CONFIG_LIBS = supervisor/config/libconfig.a $(WORKER_LIBS) $(JANSSON_LIBS) -ldl
 SYSTEM_LIBS = supervisor/system/libsystem.a supervisor/config/libconfig.a \
 	$(WORKER_LIBS) $(JANSSON_LIBS) -ldl
 WORKERS_LIBS = supervisor/workers/libworkers.a $(SYSTEM_LIBS)

@@ -300,9 +300,9 @@ rlimits_enter(const struct sandbox *sb, struct layers *l)
 }
 
 /*
- * If the service is out of memory, the kernel ends the runner or a command of Slurm,
- * whose parent it is: memory that such a process shares or has in a memfd is not
- * counted as its own.
+ * If the service is out of memory, the kernel ends the runner or a command of Slurm
+ * first; a command inherits the value.  Without it, the kernel would end another
+ * process: it does not count shared memory and memfds of a process as its own.
  */
 static void
 oom_prefer(const struct sandbox *sb)

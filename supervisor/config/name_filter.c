@@ -115,7 +115,7 @@ filter_load(void)
 int
 name_filter_enter(void)
 {
-	/* It denies ptrace() and the like, namespaces and clone3(). */
+	/* The supervisor's filter denies ptrace(), namespaces and clone3(). */
 	if (seccomp_enter_supervisor(SANDBOX_ENFORCE) == 0 &&
 	    filter_load() == 0)
 		return 0;

@@ -71,7 +71,7 @@ tcp_to(int port)
 #define IPPROTO_MPTCP 262 /* glibc before 2.32 */
 #endif
 
-/* It falls back to TCP, and Landlock's rules for ports do not apply. */
+/* MPTCP falls back to TCP.  Landlock's rules for ports apply to TCP only. */
 static int64_t
 tcp_multipath(void)
 {

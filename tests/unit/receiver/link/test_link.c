@@ -22,8 +22,8 @@
 #include "common/net/resolver.h"
 #include "receiver/link/link.h"
 #include "tests/unit/check.h"
+#include "tests/unit/loop.h"
 
-#define WAIT_S 60 /* only a failure reaches it */
 #define DENIED "the broker does not permit the subscription to _INBOX_centre.>"
 
 static struct event_base *base;
@@ -134,29 +134,6 @@ static const struct link_ops ops = {
 };
 
 static void
-on_limit(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	*(int *)arg = 1;
-}
-
-/* Runs the event loop until *n is at least want. */
-static void
-wait_for(const unsigned *n, unsigned want)
-{
-	struct timeval tv = { WAIT_S, 0 };
-	int over = 0;
-	struct event *limit = evtimer_new(base, on_limit, &over);
-
-	evtimer_add(limit, &tv);
-	while (*n < want && !over)
-		event_base_loop(base, EVLOOP_ONCE);
-	event_free(limit);
-	CHECK(!over);
-}
-
-static void
 use(void)
 {
 	char reason[256], server[64];
@@ -188,7 +165,7 @@ check_request(void)
 	unsigned before = messages;
 
 	CHECK_INT(link_publish(receiver, "$JS.API.INFO", "1.7", "x", 1), 0);
-	wait_for(&messages, before + 1);
+	LOOP_UNTIL(base, messages >= before + 1);
 	CHECK_STR(tail, "1.7");
 }
 
@@ -198,10 +175,10 @@ check_denied(void)
 {
 	denies = 1;
 	use();
-	wait_for(&subs, 1);
+	LOOP_UNTIL(base, subs >= 1);
 	/* The broker gets the permission. */
 	denies = 0;
-	wait_for(&ups, 1);
+	LOOP_UNTIL(base, ups >= 1);
 	CHECK_INT(subs, 2);
 	CHECK_INT(downs, 0);
 	check_request();
@@ -228,11 +205,11 @@ check_ended(void)
 	denies = 1;
 	violation("Subscription", inbox);
 	violation("Publish", "cc.ask.beta");
-	wait_for(&downs, 1);
+	LOOP_UNTIL(base, downs >= 1);
 	CHECK(strstr(status(), DENIED) != NULL);
-	wait_for(&subs, 3);
+	LOOP_UNTIL(base, subs >= 3);
 	denies = 0;
-	wait_for(&ups, 2);
+	LOOP_UNTIL(base, ups >= 2);
 	CHECK_INT(subs, 4);
 	CHECK_INT(downs, 1);
 	check_request();
@@ -248,7 +225,7 @@ main(void)
 	int rc;
 
 	signal(SIGPIPE, SIG_IGN);
-	alarm(5 * WAIT_S);
+	alarm(300); /* only a failure reaches it */
 	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	nats_prepare();
 	base = event_base_new();

@@ -16,6 +16,11 @@
 #include "submitter/nats/nats.h"
 #include "submitter/spool/spool.h"
 
+/*
+ * ms that a lane sends before the event loop has its turn: for answers, commits,
+ * and the supervisor.  Rows that are rejected do not count as under way.
+ */
+#define TURN_MS 100
 /* ms that a row or a job script waits for a stream that does not accept records */
 #define HELD_WAIT 30000
 

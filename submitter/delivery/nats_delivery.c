@@ -340,6 +340,29 @@ row_waits_for_stream(struct nats_delivery *d, struct spool_run *run)
 	return 1;
 }
 
+/* Sends leased rows, the first one in any case; others are due after TURN_MS. */
+static void
+leased_send(struct nats_delivery *d, const int64_t *ids, int n)
+{
+	struct submitter *s = d->s;
+	int64_t until = spool_now(s->spool) + TURN_MS;
+	struct spool_run run;
+	int k;
+
+	for (k = 0; k < n; k++) {
+		if (spool_get(s->spool, ids[k], &run) != 1 ||
+		    run.due[DEST_NATS] != DUE_LEASED)
+			continue;
+		if (k == 0 || spool_now(s->spool) < until) {
+			row_send(d, &run);
+			continue;
+		}
+		stream_hold_try_end(s, d->holds, run.key.cluster);
+		run.due[DEST_NATS] = DUE_NOW;
+		row_save(s, &run);
+	}
+}
+
 /* Leases a page of rows, commits, sends: how many. */
 static int
 page_send(struct nats_delivery *d)
@@ -371,10 +394,7 @@ page_send(struct nats_delivery *d)
 	}
 	if (n == 0 || commit_now(s->commit) == -1)
 		return 0;
-	for (k = 0; k < n; k++)
-		if (spool_get(s->spool, ids[k], &run) == 1 &&
-		    run.due[DEST_NATS] == DUE_LEASED)
-			row_send(d, &run);
+	leased_send(d, ids, n);
 	return n;
 }
 
@@ -431,6 +451,7 @@ nats_delivery_run(struct nats_delivery *d)
 {
 	struct submitter *s = d->s;
 	int pages = HELD_PAGES;
+	int64_t until = spool_now(s->spool) + TURN_MS;
 
 	if (d->lost && d->in_flight == 0) {
 		if (spool_unlease(s->spool, DEST_NATS) == 0)
@@ -442,9 +463,14 @@ nats_delivery_run(struct nats_delivery *d)
 		return;
 	if (cluster_waits(d))
 		return;
-	while (has_room(d) && pages-- > 0 && page_send(d) > 0)
+	while (has_room(d) && pages-- > 0 && page_send(d) > 0) {
 		if (cluster_waits(d))
 			return;
+		if (spool_now(s->spool) >= until) {
+			wake(s, WAKE_NATS);
+			return;
+		}
+	}
 	if (spool_policy(s->spool)->whole && d->updates == 0 &&
 	    stream_update_send(s, d->holds)) {
 		d->updates = 1;

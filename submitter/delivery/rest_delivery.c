@@ -466,6 +466,7 @@ void
 rest_delivery_run(struct rest_delivery *r)
 {
 	unsigned width = breaker_width(r->s->breaker);
+	int64_t until = spool_now(r->s->spool) + TURN_MS;
 
 	if (r->lost && r->in_flight == 0) {
 		r->n_queue = r->at = 0;
@@ -485,6 +486,10 @@ rest_delivery_run(struct rest_delivery *r)
 			queue_return(r);
 			r->paused = 1;
 			timer_after(r->due, UNSENT_WAIT);
+			return;
+		}
+		if (spool_now(r->s->spool) >= until) {
+			wake(r->s, WAKE_REST);
 			return;
 		}
 	}

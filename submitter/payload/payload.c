@@ -71,7 +71,18 @@ key_open(const struct payload *p, const struct run_key *key, struct writer *w)
 	field_number(w, "startTime", key->start);
 }
 
-/* Bytes of hwthreads, at least: a digit and a comma for each thread. */
+/* Bytes of a number and a comma. */
+static unsigned
+number_length(uint32_t v)
+{
+	unsigned n = 2;
+
+	while ((v /= 10) != 0)
+		n++;
+	return n;
+}
+
+/* Bytes of hwthreads, at least, with Slurm's ids. */
 static uint64_t
 threads_least(const struct job *job)
 {
@@ -82,7 +93,8 @@ threads_least(const struct job *job)
 	for (i = 0; i < job->n_hosts; i++)
 		for (k = 0; k < job->hosts[i].n_cpus; k++) {
 			r = &job->hosts[i].cpus[k];
-			n += 2 * (1 + (uint64_t)r->last - r->first);
+			n += number_length(r->first) *
+			    (1 + (uint64_t)r->last - r->first);
 		}
 	return n;
 }

@@ -13,7 +13,7 @@
 #define TIMERS_MAX 32
 #define FAR_AWAY   1000000 /* s: libevent itself fires no timer */
 
-static int64_t clock_at;
+static int64_t clock_at, look_ms;
 
 static struct {
 	struct event *event;
@@ -24,7 +24,7 @@ static int n_timers;
 int64_t
 spool_boottime(void)
 {
-	return clock_at;
+	return clock_at += look_ms;
 }
 
 long long
@@ -78,7 +78,14 @@ void
 sim_clock_begin(int64_t ms)
 {
 	clock_at = ms;
+	look_ms = 0;
 	n_timers = 0;
+}
+
+void
+sim_clock_look(int64_t ms)
+{
+	look_ms = ms;
 }
 
 /* The timer that is due first, until then; -1 = none. */

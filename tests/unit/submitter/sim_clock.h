@@ -12,6 +12,8 @@
 
 /* The clock shows ms; there are no timers. */
 void sim_clock_begin(int64_t ms);
+/* From now on, ms pass with each look at the clock. */
+void sim_clock_look(int64_t ms);
 /*
  * Lets ms pass: timers and wake-ups run in their order.  Ends early when
  * enough() is not 0; enough may be NULL.

@@ -305,6 +305,59 @@ expect_probe(const char *body)
 
 /* --- tests --- */
 
+static struct event *between;
+static int64_t rejected_before, rejected_most;
+
+/* Runs whenever the event loop has its turn. */
+static void
+on_turn(evutil_socket_t fd, short what, void *arg)
+{
+	int64_t n = spool_count(s.spool, DEST_REST, START_REJECTED);
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	if (n - rejected_before > rejected_most)
+		rejected_most = n - rejected_before;
+	rejected_before = n;
+	if (n < 60)
+		event_active(between, EV_TIMEOUT, 1);
+}
+
+/* Rows that are rejected are not under way: they do not fill the width. */
+static void
+test_turns(void)
+{
+	struct job job;
+	int64_t row;
+	int i;
+
+	begin();
+	backend_up();
+	for (i = 1; i <= 60; i++) {
+		job_init(&job);
+		snprintf(job.key.cluster, sizeof(job.key.cluster), "alpha");
+		job.key.job = (uint64_t)i;
+		job.key.start = 1000;
+		job.flags = JOB_HAS_START;
+		job_add_host(&job, "n1");
+		spool_put(s.spool, &job, &row);
+		job_clear(&job);
+	}
+	rejected_before = rejected_most = 0;
+	between = event_new(worker.base, -1, 0, on_turn, NULL);
+	wake(&s, WAKE_DELIVERY);
+	event_active(between, EV_TIMEOUT, 1);
+	sim_clock_look(10);
+	turn(0, 0);
+	sim_clock_look(0);
+	CHECK_INT(spool_count(s.spool, DEST_REST, START_REJECTED), 60);
+	CHECK(rejected_most > 0);
+	CHECK(rejected_most < 20);
+	event_free(between);
+	end();
+}
+
 static void
 test_order(void)
 {
@@ -1416,6 +1469,7 @@ main(void)
 	conf_init(&worker.conf);
 	conf_set(&worker.conf, CONF_CC_COMMIT_INTERVAL, "1");
 	test_order();
+	test_turns();
 	test_one_commit();
 	test_no_memory();
 	test_stuck_again();

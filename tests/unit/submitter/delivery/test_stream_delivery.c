@@ -17,6 +17,7 @@
 #include "submitter/nats/nats.h"
 #include "submitter/spool/spool_private.h"
 #include "tests/unit/check.h"
+#include "tests/unit/submitter/sim_clock.h"
 #include "tests/unit/submitter/simulation.h"
 
 #define SENT_MAX 192
@@ -927,6 +928,42 @@ test_width(void)
 	sim_end();
 }
 
+/* Messages that take long to make: the event loop has its turn between them. */
+static void
+test_turns(void)
+{
+	uint64_t id;
+	int turns, before;
+
+	begin();
+	for (id = 1; id <= 40; id++)
+		put_job(id, 1000, 0, 2000, NULL);
+	sim_clock_look(10);
+	for (turns = 0; n_sent < 40 && turns < 100; turns++) {
+		before = n_sent;
+		run();
+		CHECK(n_sent > before);
+		CHECK(n_sent - before < 20);
+	}
+	sim_clock_look(0);
+	CHECK_INT(n_sent, 40);
+	while (n_sent > 0)
+		answers(NATS_SENT, NULL);
+	sim_run(0);
+	CHECK_INT(spool_count(sim.spool, DEST_NATS, START_DUE_ENDED), 0);
+	/* Without a result, the lane wakes itself. */
+	for (id = 101; id <= 140; id++)
+		put_job(id, 1000, 0, 2000, NULL);
+	refuses = EINVAL;
+	sim_clock_look(10);
+	run();
+	sim_run(0);
+	sim_clock_look(0);
+	CHECK_INT(spool_count(sim.spool, DEST_NATS, START_REJECTED), 40);
+	refuses = 0;
+	sim_end();
+}
+
 /* A message makes room, too, when its row is gone. */
 static void
 test_no_room(void)
@@ -1008,6 +1045,7 @@ main(void)
 	test_repair_reason(NATS_DENIED);
 	test_repair_reason(NATS_TOO_LONG);
 	test_width();
+	test_turns();
 	test_no_room();
 	test_full();
 	test_full_and_many(1);

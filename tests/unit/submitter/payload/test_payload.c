@@ -92,6 +92,7 @@ check_resources(void)
 	struct job_host *h;
 	struct job job;
 	const char *s;
+	uint32_t i;
 
 	job_plain(&job);
 	h = job_add_host(&job, "n2");
@@ -135,6 +136,11 @@ check_resources(void)
 	s = start(plain, BACKEND_1_5, &job);
 	CHECK(strstr(s, "hwthreads") == NULL);
 	CHECK(strstr(s, "\"numNodes\":1100") != NULL);
+	for (i = 0; i < job.n_hosts; i++) {
+		job.hosts[i].n_cpus = 0;
+		job_host_add_cpus(&job.hosts[i], 10000, 15461);
+	}
+	CHECK(strstr(start(plain, BACKEND_1_5, &job), "hwthreads") == NULL);
 	job.accels = 4000000000u;
 	CHECK(strstr(start(plain, BACKEND_1_5, &job),
 		  "\"numAcc\":2147483647") != NULL);

@@ -223,7 +223,8 @@ http_conf_new(const struct conf *conf, const uint8_t *secrets, size_t len,
 		return NULL;
 	}
 	rc->refs = 1;
-	if (url[0] != '\0') {
+	/* An address that is not used may have a login. */
+	if (url[0] != '\0' && conf_sends_rest(conf)) {
 		wrong = url_take(rc, url);
 		if (wrong != NULL)
 			snprintf(reason, size, "ccRestUrl %s", wrong);

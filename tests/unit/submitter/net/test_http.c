@@ -166,7 +166,8 @@ sent(enum request_kind what, const char *method, const char *path,
 
 /* The configuration, or NULL with the reason in why. */
 static struct http_conf *
-made(const char *url, const char *token, char *why, size_t size)
+made_if(const char *submits, const char *url, const char *token, char *why,
+    size_t size)
 {
 	struct http_conf *rc;
 	struct conf conf;
@@ -174,6 +175,7 @@ made(const char *url, const char *token, char *why, size_t size)
 
 	conf_init(&conf);
 	conf_set(&conf, CONF_CC_REST_URL, url);
+	conf_set(&conf, CONF_CC_REST_SUBMIT, submits);
 	wr_init(&w, CONF_SECRETS_MAX);
 	wr_u16(&w, CONF_CC_REST_JWT);
 	wr_blob(&w, token, strlen(token));
@@ -182,6 +184,12 @@ made(const char *url, const char *token, char *why, size_t size)
 	wr_clear(&w);
 	conf_clear(&conf);
 	return rc;
+}
+
+static struct http_conf *
+made(const char *url, const char *token, char *why, size_t size)
+{
+	return made_if("true", url, token, why, size);
 }
 
 static void
@@ -219,6 +227,10 @@ check_conf(void)
 		CHECK(strstr(why, "two words") == NULL);
 	}
 	a = made("", "", why, sizeof(why));
+	CHECK(a != NULL && !http_conf_usable(a));
+	http_conf_free(a);
+	/* The parser of the configuration only warns of this one. */
+	a = made_if("false", "http://u:p@a", TOKEN, why, sizeof(why));
 	CHECK(a != NULL && !http_conf_usable(a));
 	http_conf_free(a);
 	/* The path may or may not end with api/. */

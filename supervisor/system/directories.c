@@ -437,7 +437,7 @@ spool_take_over(const struct setup *setup, int fd)
 
 	if (fstat(fd, &st) == -1)
 		return -1;
-	if (st.st_uid == own->uid && (st.st_mode & 077) == 0)
+	if (st.st_uid == own->uid && (st.st_mode & 0777) == SPOOL_MODE)
 		return 0;
 	if (st.st_uid != own->uid &&
 	    (!setup->as_root ||

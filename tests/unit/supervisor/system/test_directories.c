@@ -301,6 +301,9 @@ fowner_set(cap_flag_value_t value)
 static void
 test_changed_spool(void)
 {
+	static const mode_t modes[] = { 0070, 0, 0500, 0600 };
+	size_t i;
+
 	if (!as_root)
 		return;
 	dir_make(named, SUBMIT_UID, 0755);
@@ -313,10 +316,12 @@ test_changed_spool(void)
 	owner_check(named, "spool.1", 0, 0644);
 	CHECK_INT(chmod(named, 0) == -1 ? errno : 0, EPERM);
 	fowner_set(CAP_SET);
-	/* Without any right of the owner. */
-	CHECK_INT(chmod(named, 0070), 0);
-	CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
-	owner_check(named, ".", SUBMIT_UID, 0700);
+	/* Without rights of the owner. */
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		CHECK_INT(chmod(named, modes[i]), 0);
+		CHECK_INT(prepare(named, SANDBOX_ENFORCE), 0);
+		owner_check(named, ".", SUBMIT_UID, 0700);
+	}
 	remove_all(named);
 }
 

@@ -160,6 +160,29 @@ module_end_signal_high(void)
 }
 
 static int
+module_signal_thread(void)
+{
+	return syscall(SYS_tkill, getppid(), 0) == -1 ? errno : 0;
+}
+
+static int
+module_signal_group(void)
+{
+	return syscall(SYS_tgkill, getppid(), getppid(), 0) == -1 ? errno : 0;
+}
+
+static int
+module_queue(void)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_code = SI_QUEUE;
+	return syscall(SYS_rt_sigqueueinfo, getppid(), 0, &info) == -1 ? errno :
+									 0;
+}
+
+static int
 module_kill_all(void)
 {
 	return kill(-1, 0) == -1 ? errno : 0;
@@ -246,6 +269,9 @@ static const struct {
 	{ "try-process", start_process },
 	{ "try-program", start_program },
 	{ "try-signal", signal_parent },
+	{ "try-signal-thread", module_signal_thread },
+	{ "try-signal-group", module_signal_group },
+	{ "try-queue", module_queue },
 	{ "try-kill-all", module_kill_all },
 	{ "try-own-signal", module_signal_own },
 	{ "try-trace", module_trace },
@@ -287,6 +313,9 @@ module_denied(void)
 		"try-process",
 		"try-program",
 		"try-signal",
+		"try-signal-thread",
+		"try-signal-group",
+		"try-queue",
 		"try-kill-all",
 		"try-owner",
 		"try-limit",
@@ -473,6 +502,30 @@ outcome(int (*make)(void))
 				     WEXITSTATUS(status);
 }
 
+/*
+ * Parser and name service have one user, so that the kernel permits signals and
+ * limits without the filter.
+ */
+static void
+test_module_of_user(void)
+{
+	int status;
+	pid_t pid;
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
+	if ((pid = fork()) == 0) {
+		if (geteuid() == 0 &&
+		    (setgid(NOBODY) == -1 || setuid(NOBODY) == -1))
+			_exit(2);
+		parser_confine(channel[1]);
+		_exit(module_denied() & 0xff);
+	}
+	close(channel[0]);
+	close(channel[1]);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(status, 0);
+}
+
 /* The unit with User= denies capset(2), and there is nothing to give up. */
 static void
 test_unit_of_user(void)
@@ -561,6 +614,7 @@ main(void)
 	}
 	test_end();
 	test_unit_of_user();
+	test_module_of_user();
 	unlink(fresh);
 	unlink(secret);
 	rmdir(folder);

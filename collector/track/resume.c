@@ -138,7 +138,7 @@ resume_cluster(struct cluster *c)
 	if (c->resume.point == 0 && !c->resume.stored && lastrun > 0 &&
 	    lastrun <= slurm_now(c)) {
 		c->resume.point = lastrun;
-		/* Without the spool's points, the spool may not be new. */
+		/* Before the spool's points come, a spool with runs looks new. */
 		c->work.read_day |= c->synced;
 	}
 	for (i = 0; i < site->n && site->clusters[i]->slurm.known; i++)

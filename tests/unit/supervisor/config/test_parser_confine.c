@@ -483,8 +483,9 @@ static const struct attempt {
 	{ "a large memfd", memfd_large, EFBIG },
 };
 
+/* make() in the sandbox of a parser, after enter(). */
 static int
-outcome(int (*make)(void))
+outcome(void (*enter)(void), int (*make)(void))
 {
 	int status;
 	pid_t pid;
@@ -492,6 +493,8 @@ outcome(int (*make)(void))
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
 	if ((pid = fork()) == 0) {
 		log_init("parser", LOG_LEVEL_WARN);
+		if (enter != NULL)
+			enter();
 		parser_confine(channel[1]);
 		_exit(make() & 0xff);
 	}
@@ -507,51 +510,25 @@ outcome(int (*make)(void))
  * limits without the filter.
  */
 static void
-test_module_of_user(void)
+enter_user(void)
 {
-	int status;
-	pid_t pid;
-
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
-	if ((pid = fork()) == 0) {
-		if (geteuid() == 0 &&
-		    (setgid(NOBODY) == -1 || setuid(NOBODY) == -1))
-			_exit(2);
-		parser_confine(channel[1]);
-		_exit(module_denied() & 0xff);
-	}
-	close(channel[0]);
-	close(channel[1]);
-	CHECK(waitpid(pid, &status, 0) == pid);
-	CHECK_INT(status, 0);
+	if (geteuid() == 0 && (setgid(NOBODY) == -1 || setuid(NOBODY) == -1))
+		_exit(2);
 }
 
 /* The unit with User= denies capset(2), and there is nothing to give up. */
 static void
-test_unit_of_user(void)
+enter_unit_of_user(void)
 {
 	scmp_filter_ctx f;
-	int status;
-	pid_t pid;
 
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
-	if ((pid = fork()) == 0) {
-		if (geteuid() == 0 &&
-		    (setgid(NOBODY) == -1 || setuid(NOBODY) == -1))
-			_exit(2);
-		f = seccomp_init(SCMP_ACT_ALLOW);
-		if (f == NULL || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
-		    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(capset),
-			0) != 0 ||
-		    seccomp_load(f) != 0)
-			_exit(3);
-		parser_confine(channel[1]);
-		_exit(find_root());
-	}
-	close(channel[0]);
-	close(channel[1]);
-	CHECK(waitpid(pid, &status, 0) == pid);
-	CHECK_INT(status, 0);
+	enter_user();
+	f = seccomp_init(SCMP_ACT_ALLOW);
+	if (f == NULL || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+	    seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(capset), 0) !=
+		0 ||
+	    seccomp_load(f) != 0)
+		_exit(3);
 }
 
 /*
@@ -607,14 +584,14 @@ main(void)
 	CHECK(geteuid() != 0 || fchown(fd, NOBODY, NOBODY) == 0);
 	close(fd);
 	for (i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
-		got = outcome(attempts[i].make);
+		got = outcome(NULL, attempts[i].make);
 		if (got != attempts[i].want)
 			fprintf(stderr, "%s:\n", attempts[i].name);
 		CHECK_INT(got, attempts[i].want);
 	}
 	test_end();
-	test_unit_of_user();
-	test_module_of_user();
+	CHECK_INT(outcome(enter_unit_of_user, find_root), 0);
+	CHECK_INT(outcome(enter_user, module_denied), 0);
 	unlink(fresh);
 	unlink(secret);
 	rmdir(folder);

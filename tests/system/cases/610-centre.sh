@@ -123,7 +123,7 @@ is "the submitter stays" [ "$(worker_pid submitter)" = "$submitter" ]
 conf 'clusters=["alpha","beta","gamma"]'
 is "another cluster: reload" ctl reload
 is "its stream is made and read" wait_for 20 reads gamma
-is "the streams of the others are read" reads alpha
+is "the streams of the others are read" wait_for 20 reads alpha
 before=$(worker_pid receiver)
 submitter=$(worker_pid submitter)
 conf "natsServer=127.0.0.1:$NATS_PORT, 127.0.0.1:9"

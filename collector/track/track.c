@@ -247,11 +247,6 @@ send_start(struct cluster *c, struct job_snapshot *s)
 	struct job *job = &s->job;
 	uint64_t order;
 
-	if (s->groups > 0 && !(job->flags & JOB_HAS_THREADS))
-		track_message_set(job, cut_threads);
-	if (job->accels > 0 && !(job->flags & JOB_HAS_ACCELS) &&
-	    job->message == NULL)
-		track_message_set(job, no_devices);
 	if (wants_script(c, s))
 		script = calloc(1, sizeof(*script));
 	if (script != NULL)
@@ -272,6 +267,22 @@ send_start(struct cluster *c, struct job_snapshot *s)
 	worklist_script(&c->work, script);
 	wake(c);
 	return order;
+}
+
+/*
+ * Each record names what it lacks, also that of an end: its threads can replace the
+ * stored ones, and the stored message with them.
+ */
+static void
+unknown_named(struct job_snapshot *s)
+{
+	struct job *job = &s->job;
+
+	if (s->groups > 0 && !(job->flags & JOB_HAS_THREADS))
+		track_message_set(job, cut_threads);
+	if (job->accels > 0 && !(job->flags & JOB_HAS_ACCELS) &&
+	    job->message == NULL)
+		track_message_set(job, no_devices);
 }
 
 /*
@@ -488,6 +499,7 @@ track_snapshot(struct cluster *c, struct job_snapshot *s)
 	    run_number(s->job.key.job, s->job.key.start) == 0 ||
 	    track_quarantined(c, s->job.key.job, s->job.key.start))
 		return 0;
+	unknown_named(s);
 	switch (s->state->phase) {
 	case PHASE_CONFIGURING:
 	case PHASE_RUNNING:

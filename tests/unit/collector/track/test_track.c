@@ -701,6 +701,34 @@ test_message(void)
 	CHECK_STR(sim_message(), "");
 }
 
+/*
+ * Of a run that is first seen while it completes nobody knows the devices.  The record
+ * of the end says so, too: in the spool it replaces the threads and the message.
+ */
+static void
+test_message_of_end(void)
+{
+	static const struct step completing = { SHOWN, "COMPLETING", 0, 50, 100,
+		0, "", "" };
+	const struct step *const shown[] = { &completing, &completed };
+	struct cluster *c = sim_begin(NULL, NULL);
+	struct job_snapshot s;
+	size_t i;
+
+	for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		snapshot_fill(&s, shown[i]);
+		s.groups = 1;
+		s.job.accels = 2;
+		s.job.flags |= JOB_HAS_THREADS;
+		(void)track_snapshot(c, &s);
+		snapshot_clear(&s);
+		CHECK_STR(sim_said(),
+		    i == 0 ? "held 10/100 threads" :
+			     "end 10/100-500 completed threads");
+		CHECK(strstr(sim_message(), "not which devices") != NULL);
+	}
+}
+
 /* A record with ambiguous texts: squeue has to confirm the run. */
 static void
 test_ambiguous(void)
@@ -1019,6 +1047,7 @@ main(void)
 		case_run(&cases[i]);
 	test_opt_out();
 	test_message();
+	test_message_of_end();
 	test_ambiguous();
 	test_no_room();
 	test_script();
